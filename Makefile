@@ -1,0 +1,46 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both build everything they need.
+PYTHON ?= python3
+ENV := .venv
+RUN := $(ENV)/bin
+PIP := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt pyproject.toml constraints.txt
+
+.PHONY: demo test test-numpy lint format bench clean
+
+demo: $(ENV)/built  ## show what softbin does: a picture and a timing beside scikit-learn
+	$(RUN)/python examples/demo.py
+
+test: $(ENV)/built  ## the whole test suite, with the compiled kernels
+	$(RUN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+test-numpy: $(ENV)/built  ## the whole test suite but timings, through the NumPy definitions
+	SOFTBIN_KERNELS=numpy $(RUN)/python -m pytest -n auto --dist worksteal -m "not timing" $(ARGS)
+
+lint: $(ENV)/linters  ## style, types, and the one-way flow of data
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+
+format: $(ENV)/linters
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+
+bench: $(ENV)/built  ## measure against scikit-learn; writes docs/results/
+	$(RUN)/python -m benchmarks.core
+
+$(ENV)/bin/python:
+	$(PYTHON) -m venv $(ENV)
+
+# Why: the build tools come from the constraints file too, hence no isolation.
+$(ENV)/built: $(SOURCES) | $(ENV)/bin/python
+	$(PIP) scikit-build-core nanobind cmake ninja pathspec pyproject-metadata
+	PATH="$(CURDIR)/$(RUN):$$PATH" $(PIP) --no-build-isolation --editable ".[test]"
+	touch $@
+
+$(ENV)/linters: $(ENV)/built
+	$(PIP) import-linter mypy ruff
+	touch $@
+
+clean:
+	rm -rf $(ENV) build

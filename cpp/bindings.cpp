@@ -1,0 +1,235 @@
+// What Python sees: flat arrays in, flat arrays out, the GIL released while a kernel runs.
+//
+// A table comes in as a tuple of 1-D columns, all float32 or all float64, with any stride. Shapes are
+// checked here, because a wrong one would write outside an array.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "encode.hpp"
+#include "radix.hpp"
+#include "totals.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace softbin {
+namespace {
+
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+template <class T>
+using Flat = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = Flat<const int64_t>;
+
+void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+// The columns of a block, once their owner is kept alive by the caller's tuple.
+template <class T>
+struct Columns {
+    std::vector<Values<T>> values;
+    int64_t n_rows = 0;
+};
+
+template <class T>
+Values<T> view(const AnyColumn& column) {
+    return {static_cast<const T*>(column.data()), column.stride(0)};
+}
+
+template <class T>
+Columns<T> columns_of(nb::tuple table, size_t n_columns) {
+    require(table.size() == n_columns, "columns: not as many as the plan has");
+    Columns<T> columns;
+    columns.values.reserve(n_columns);
+    for (size_t j = 0; j < n_columns; ++j) {
+        const auto column = nb::cast<AnyColumn>(table[j]);
+        require(column.dtype() == nb::dtype<T>(), "columns: more than one dtype");
+        const auto n_rows = static_cast<int64_t>(column.shape(0));
+        require(j == 0 || n_rows == columns.n_rows, "columns: not all of one length");
+        columns.n_rows = n_rows;
+        columns.values.push_back(view<T>(column));
+    }
+    return columns;
+}
+
+bool is_float32(nb::tuple table) {
+    return table.size() > 0 && nb::cast<AnyColumn>(table[0]).dtype() == nb::dtype<float>();
+}
+
+// Calls run with the columns as float or double, whichever they are; gives each column's faults to Python.
+template <class Run>
+void with_columns(const Plan& plan, nb::tuple table, Flat<int64_t> faults, Run run) {
+    const size_t n = plan.n_columns();
+    require(faults.shape(0) == 2 * n, "faults: two counts per column");
+    std::vector<Faults> counted(n);
+    const auto call = [&](const auto& columns) {
+        nb::gil_scoped_release release;
+        run(columns.values.data(), columns.n_rows, counted.data());
+    };
+    if (is_float32(table)) call(columns_of<float>(table, n));
+    else call(columns_of<double>(table, n));
+    for (size_t j = 0; j < n; ++j) {
+        faults.data()[2 * j] += counted[j].missing;
+        faults.data()[2 * j + 1] += counted[j].outside;
+    }
+}
+
+int64_t rows_of(nb::tuple table) {
+    return table.size() ? static_cast<int64_t>(nb::cast<AnyColumn>(table[0]).shape(0)) : 0;
+}
+
+template <class F, class I>
+void bind_csr(nb::module_& m) {
+    m.def("hat_csr",
+          [](const Plan& plan, nb::tuple table, Flat<I> indices, Flat<F> data, Flat<int64_t> faults) {
+              const auto size = static_cast<size_t>(rows_of(table) * plan.n_entries());
+              require(indices.shape(0) == size && data.shape(0) == size, "hat_csr: wrong output size");
+              with_columns(plan, table, faults, [&](auto* values, int64_t n_rows, Faults* counted) {
+                  hat_csr(plan, values, n_rows, indices.data(), data.data(), counted);
+              });
+          },
+          "plan"_a, "columns"_a, "indices"_a.noconvert(), "data"_a.noconvert(), "faults"_a.noconvert());
+    m.def("one_hot_csr",
+          [](const Plan& plan, nb::tuple table, Flat<I> indices, Flat<F> data, Flat<int64_t> faults) {
+              int64_t row = 0;
+              for (size_t j = 0; j < plan.n_columns(); ++j) row += plan.column(j).n_levels > 0;
+              const auto size = static_cast<size_t>(rows_of(table) * row);
+              require(indices.shape(0) == size && data.shape(0) == size, "one_hot_csr: wrong output size");
+              with_columns(plan, table, faults, [&](auto* values, int64_t n_rows, Faults* counted) {
+                  one_hot_csr(plan, values, n_rows, indices.data(), data.data(), counted);
+              });
+          },
+          "plan"_a, "columns"_a, "indices"_a.noconvert(), "data"_a.noconvert(), "faults"_a.noconvert());
+}
+
+template <class F>
+void bind_dense(nb::module_& m) {
+    const auto fits = [](const Plan& plan, nb::tuple table, const Matrix<F>& out) {
+        require(out.shape(0) == static_cast<size_t>(rows_of(table)) &&
+                    out.shape(1) == static_cast<size_t>(plan.n_levels()),
+                "dense output: wrong shape");
+    };
+    m.def("hat_dense",
+          [fits](const Plan& plan, nb::tuple table, Matrix<F> out, Flat<int64_t> faults) {
+              fits(plan, table, out);
+              with_columns(plan, table, faults, [&](auto* values, int64_t n_rows, Faults* counted) {
+                  hat_dense(plan, values, n_rows, out.data(), counted);
+              });
+          },
+          "plan"_a, "columns"_a, "out"_a.noconvert(), "faults"_a.noconvert());
+    m.def("one_hot_dense",
+          [fits](const Plan& plan, nb::tuple table, Matrix<F> out, Flat<int64_t> faults) {
+              fits(plan, table, out);
+              with_columns(plan, table, faults, [&](auto* values, int64_t n_rows, Faults* counted) {
+                  one_hot_dense(plan, values, n_rows, out.data(), counted);
+              });
+          },
+          "plan"_a, "columns"_a, "out"_a.noconvert(), "faults"_a.noconvert());
+}
+
+template <class C>
+void bind_codes(nb::module_& m) {
+    m.def("codes",
+          [](const Plan& plan, nb::tuple table, Matrix<C> out, std::optional<Matrix<float>> fractions,
+             Flat<int64_t> faults) {
+              const auto n_rows = static_cast<size_t>(rows_of(table));
+              require(out.shape(0) == n_rows && out.shape(1) == plan.n_columns(), "codes: wrong shape");
+              require(!fractions || (fractions->shape(0) == n_rows && fractions->shape(1) == plan.n_columns()),
+                      "fractions: wrong shape");
+              with_columns(plan, table, faults, [&](auto* values, int64_t rows, Faults* counted) {
+                  codes(plan, values, rows, out.data(), fractions ? fractions->data() : nullptr, counted);
+              });
+          },
+          "plan"_a, "columns"_a, "out"_a.noconvert(), "fractions"_a.none(), "faults"_a.noconvert());
+}
+
+template <class Run>
+void with_column(const AnyColumn& column, const std::optional<Weights>& weight, Run run) {
+    const auto n = static_cast<int64_t>(column.shape(0));
+    require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weight: one per row");
+    const int64_t* w = weight ? weight->data() : nullptr;
+    const bool narrow = column.dtype() == nb::dtype<float>();
+    require(narrow || column.dtype() == nb::dtype<double>(), "column: float32 or float64");
+    nb::gil_scoped_release release;
+    if (narrow) run(view<float>(column), n, w);
+    else run(view<double>(column), n, w);
+}
+
+void bind_counting(nb::module_& m) {
+    m.def("count_leading",
+          [](AnyColumn column, std::optional<Weights> weight, Flat<int64_t> counts, Flat<int64_t> odd,
+             Flat<double> range) {
+              require(counts.shape(0) == size_t{1} << leading_bits, "counts: 65,536 buckets");
+              require(odd.shape(0) == 2 && range.shape(0) == 2, "odd, range: two numbers");
+              Oddities found;
+              found.low = range.data()[0];
+              found.high = range.data()[1];
+              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
+                  count_leading(values, n, w, counts.data(), found);
+              });
+              odd.data()[0] += found.missing;
+              odd.data()[1] += found.infinite;
+              range.data()[0] = found.low;
+              range.data()[1] = found.high;
+          },
+          "column"_a, "weight"_a.none(), "counts"_a.noconvert(), "odd"_a.noconvert(), "range"_a.noconvert());
+    m.def("count_below",
+          [](AnyColumn column, std::optional<Weights> weight, Flat<const uint64_t> prefix,
+             Flat<const int32_t> first, int depth, int bits, Flat<int64_t> counts) {
+              require(first.shape(0) == (size_t{1} << leading_bits) + 1, "first: 65,537 offsets");
+              require(depth >= leading_bits && bits > 0 &&
+                          depth + bits <= (column.dtype() == nb::dtype<float>() ? 32 : 64),
+                      "depth, bits: beyond the key");
+              require(counts.shape(0) == prefix.shape(0) << bits, "counts: 2^bits per prefix");
+              const Prefixes wanted{prefix.data(), first.data(), depth, bits};
+              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
+                  count_below(values, n, w, wanted, counts.data());
+              });
+          },
+          "column"_a, "weight"_a.none(), "prefix"_a, "first"_a, "depth"_a, "bits"_a, "counts"_a.noconvert());
+    m.def("bin_totals",
+          [](const Plan& plan, size_t position, AnyColumn column, std::optional<Weights> weight,
+             Flat<double> total, Flat<double> sum) {
+              require(position < plan.n_columns(), "position: no such column");
+              const ColumnPlan& c = plan.column(position);
+              const auto n_bins = static_cast<size_t>(c.n_cuts() + 1);
+              require(total.shape(0) == n_bins && sum.shape(0) == n_bins, "totals: one per bin");
+              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
+                  bin_totals(c, values, n, w, total.data(), sum.data());
+              });
+          },
+          "plan"_a, "position"_a, "column"_a, "weight"_a.none(), "total"_a.noconvert(), "sum"_a.noconvert());
+}
+
+}  // namespace
+}  // namespace softbin
+
+NB_MODULE(_kernels, m) {
+    using namespace softbin;
+    m.doc() = "Compiled copies of softbin's NumPy definitions.";
+    nb::class_<Plan>(m, "Plan")
+        .def(nb::init<std::vector<double>, const std::vector<int64_t>&, std::vector<double>,
+                      const std::vector<int64_t>&, const std::vector<int32_t>&, const std::vector<int32_t>&,
+                      const std::vector<int8_t>&, const std::vector<int8_t>&>(),
+             "edges"_a, "edge_start"_a, "special"_a, "special_start"_a, "n_regular"_a, "missing"_a, "outside"_a,
+             "periodic"_a)
+        .def_prop_ro("n_levels", &Plan::n_levels)
+        .def_prop_ro("n_entries", &Plan::n_entries);
+    bind_csr<float, int32_t>(m);
+    bind_csr<float, int64_t>(m);
+    bind_csr<double, int32_t>(m);
+    bind_csr<double, int64_t>(m);
+    bind_dense<float>(m);
+    bind_dense<double>(m);
+    bind_codes<uint8_t>(m);
+    bind_codes<uint16_t>(m);
+    bind_codes<uint32_t>(m);
+    bind_counting(m);
+}

@@ -1,0 +1,107 @@
+// A grid as the kernels read it: flat arrays, made once from the Boundaries of every column.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace softbin {
+
+enum class Outside : int8_t { clip = 0, linear = 1, error = 2 };
+
+constexpr int32_t missing_is_zero = -1;
+constexpr int32_t missing_is_error = -2;
+
+// One column. A level is one output column of the encoding; its own levels come first (bins or knots),
+// then one per special code, then missing.
+struct ColumnPlan {
+    const double* edges;    // n_edges, strictly increasing
+    const double* widths;   // n_edges - 1
+    const float* edges32;   // edges rounded up, so that no float32 value changes its bin
+    int32_t n_edges;
+    int32_t n_regular;      // bins or knots
+    int32_t n_levels;
+    const double* special;
+    int32_t n_special;
+    int32_t missing;        // level, missing_is_zero or missing_is_error
+    Outside outside;
+    bool periodic;          // soft: the last knot is the first level
+
+    int32_t none() const { return n_levels; }  // the code of "no level at all"
+    int32_t n_cuts() const { return n_edges > 2 ? n_edges - 2 : 0; }
+    const double* cuts(double) const { return edges + 1; }
+    const float* cuts(float) const { return edges32 + 1; }
+};
+
+inline float round_up(double value) {
+    const float nearest = static_cast<float>(value);
+    return static_cast<double>(nearest) >= value
+               ? nearest
+               : std::nextafter(nearest, std::numeric_limits<float>::infinity());
+}
+
+class Plan {
+public:
+    Plan(std::vector<double> edges, const std::vector<int64_t>& edge_start, std::vector<double> special,
+         const std::vector<int64_t>& special_start, const std::vector<int32_t>& n_regular,
+         const std::vector<int32_t>& missing, const std::vector<int8_t>& outside,
+         const std::vector<int8_t>& periodic)
+        : edges_(std::move(edges)), special_(std::move(special)) {
+        widths_.resize(edges_.size(), 0.0);
+        edges32_.resize(edges_.size());
+        for (size_t i = 0; i < edges_.size(); ++i) {
+            edges32_[i] = round_up(edges_[i]);
+            if (i + 1 < edges_.size()) widths_[i] = edges_[i + 1] - edges_[i];
+        }
+        const size_t n = n_regular.size();
+        level_start_.assign(n + 1, 0);
+        entry_start_.assign(n + 1, 0);
+        for (size_t j = 0; j < n; ++j) {
+            ColumnPlan c{};
+            c.edges = edges_.data() + edge_start[j];
+            c.widths = widths_.data() + edge_start[j];
+            c.edges32 = edges32_.data() + edge_start[j];
+            c.n_edges = static_cast<int32_t>(edge_start[j + 1] - edge_start[j]);
+            c.n_regular = n_regular[j];
+            c.special = special_.data() + special_start[j];
+            c.n_special = static_cast<int32_t>(special_start[j + 1] - special_start[j]);
+            c.missing = missing[j];
+            c.n_levels = c.n_regular + c.n_special + (c.missing >= 0 ? 1 : 0);
+            c.outside = static_cast<Outside>(outside[j]);
+            c.periodic = periodic[j] != 0;
+            columns_.push_back(c);
+            level_start_[j + 1] = level_start_[j] + c.n_levels;
+            entry_start_[j + 1] = entry_start_[j] + (c.n_levels < 2 ? c.n_levels : 2);
+        }
+    }
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+    size_t n_columns() const { return columns_.size(); }
+    const ColumnPlan& column(size_t j) const { return columns_[j]; }
+    int64_t level_start(size_t j) const { return level_start_[j]; }
+    int64_t n_levels() const { return level_start_.back(); }
+    int64_t entry_start(size_t j) const { return entry_start_[j]; }  // stored entries of soft bins, per row
+    int64_t n_entries() const { return entry_start_.back(); }
+
+private:
+    std::vector<double> edges_, widths_, special_;
+    std::vector<float> edges32_;
+    std::vector<ColumnPlan> columns_;
+    std::vector<int64_t> level_start_, entry_start_;
+};
+
+// One caller's column: a strided run of values.
+template <class T>
+struct Values {
+    const T* data;
+    int64_t stride;  // in values
+};
+
+// What stood in the way, per column: counted here, turned into an error by the caller.
+struct Faults {
+    int64_t missing = 0, outside = 0;
+};
+
+}  // namespace softbin

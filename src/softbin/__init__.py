@@ -1,0 +1,33 @@
+"""softbin: hard and soft bins for numeric columns, exact, fast, at home in scikit-learn.
+
+Names load what they need when they are first used; importing softbin alone is nearly free.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from softbin.boundaries import Boundaries as Boundaries
+    from softbin.boundaries import Grid as Grid
+    from softbin.encodings import HardBins as HardBins
+    from softbin.encodings import SoftBins as SoftBins
+
+_HOMES = {
+    "Boundaries": "softbin.boundaries",
+    "Grid": "softbin.boundaries",
+    "HardBins": "softbin.encodings",
+    "SoftBins": "softbin.encodings",
+}
+
+__all__ = ["Boundaries", "Grid", "HardBins", "SoftBins"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'softbin' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

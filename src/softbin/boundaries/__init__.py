@@ -1,0 +1,11 @@
+"""Where a column is cut: the boundaries, the grid of a table, and the rules that find them."""
+
+from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.grid import Grid
+from softbin.boundaries.kmeans import KMeans
+from softbin.boundaries.quantile import Quantile
+from softbin.boundaries.strategies import STRATEGIES
+from softbin.boundaries.uniform import Uniform
+from softbin.boundaries.user_edges import UserEdges
+
+__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Quantile", "Uniform", "UserEdges"]

@@ -1,0 +1,8 @@
+"""The rules that have a short name. A rule of your own needs none: pass the object."""
+
+from softbin.boundaries.kmeans import KMeans
+from softbin.boundaries.quantile import Quantile
+from softbin.boundaries.rule import Rule
+from softbin.boundaries.uniform import Uniform
+
+STRATEGIES: dict[str, type[Rule]] = {"quantile": Quantile, "uniform": Uniform, "kmeans": KMeans}

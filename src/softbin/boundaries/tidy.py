@@ -1,0 +1,72 @@
+"""What every rule does alike: a place for each value where there are few, and no level that is dead.
+
+Hard bins are told apart by *cuts* between values, soft ones have *knots* on values. So a column with the values
+0 and 1 has the hard edges 0, 0.5, 1 and the knots 0, 1.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbin.summaries.rank_histogram import RankHistogram
+
+Floats = NDArray[np.float64]
+
+
+def few_values(histogram: RankHistogram, most: int) -> Floats | None:
+    """All distinct values of a column, if they are no more than ``most``."""
+    if len(histogram) > most:
+        return None
+    histogram.require(np.arange(len(histogram)))
+    return histogram.low
+
+
+def own_places(values: Floats, knots: bool) -> Floats:
+    """Edges that give each of these values a bin, or a knot, of its own."""
+    if knots or len(values) < 2:
+        return values
+    cuts = [middle(a, b) for a, b in zip(values[:-1], values[1:], strict=True)]
+    return close_end(values[0], cuts, values[-1])
+
+
+def middle(a: float, b: float) -> float:
+    """A cut between two values, a < cut <= b, however close they are."""
+    cut = a + (b - a) / 2
+    return float(cut if a < cut else b)
+
+
+def close_end(low: float, cuts: list[float], high: float) -> Floats:
+    """Edges from low over the cuts to high; a last bin that holds only ``high`` keeps some width."""
+    if cuts and cuts[-1] >= high:
+        high = math.nextafter(high, math.inf)
+    return np.array([low, *cuts, high])
+
+
+def drop_dead(histogram: RankHistogram, edges: Floats, knots: bool) -> Floats:
+    """The edges without those whose bin (the one they start) or hat no training value reaches."""
+    if len(edges) <= 2:
+        return edges
+    if knots:
+        reached = _weight_between(histogram, edges[:-2], edges[2:], open_left=True)
+    else:
+        reached = _weight_between(histogram, edges[1:-1], edges[2:], open_left=False)
+        # Why: the last bin is closed on both sides, and it holds the maximum.
+        reached[-1] = reached[-1] | (edges[-1] == histogram.maximum)
+    return np.concatenate([edges[:1], edges[1:-1][reached], edges[-1:]])
+
+
+def _weight_between(
+    histogram: RankHistogram, left: Floats, right: Floats, open_left: bool
+) -> NDArray[np.bool_]:
+    """Whether each interval [left, right) or (left, right) holds weight; asks for refinement where unclear."""
+    first = np.searchsorted(histogram.low, left, side="right" if open_left else "left")
+    stop = np.searchsorted(histogram.high, right, side="left")
+    surely = stop > first
+    # A bucket around `left` or `right` may hold values on both sides of it.
+    around_left = np.clip(first - 1, 0, len(histogram) - 1)
+    around_right = np.clip(stop, 0, len(histogram) - 1)
+    for bucket, edge in ((around_left, left), (around_right, right)):
+        split = (histogram.low[bucket] <= edge) & (edge <= histogram.high[bucket]) & ~histogram.is_value[bucket]
+        histogram.require(bucket[~surely & split])
+    return surely

@@ -1,0 +1,1 @@
+"""Who adds up the blocks: threads here; the arithmetic does not know."""

@@ -1,0 +1,25 @@
+"""Every error a caller may catch. Each message says where, what is wrong (with the value), what to do."""
+
+
+class SoftbinError(Exception):
+    """The parent of all errors softbin raises on purpose."""
+
+
+class OptionError(SoftbinError, ValueError):
+    """An option has a value that cannot be used."""
+
+
+class DataError(SoftbinError, ValueError):
+    """The data cannot be used as they are."""
+
+
+class DataTypeError(DataError, TypeError):
+    """The data, or one column of them, are not real numbers."""
+
+
+class SavedFileError(SoftbinError, ValueError):
+    """A saved file cannot be read back."""
+
+
+class MissingDependencyError(SoftbinError, ImportError):
+    """An optional package is needed and not installed."""

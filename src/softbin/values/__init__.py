@@ -1,0 +1,1 @@
+"""Numbers out of whatever the caller has: tables, blocks of rows, sample weights."""
