@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "encode.hpp"
+#include "locate.hpp"
 #include "radix.hpp"
 #include "totals.hpp"
 
@@ -150,62 +151,90 @@ void bind_codes(nb::module_& m) {
           "plan"_a, "columns"_a, "out"_a.noconvert(), "fractions"_a.none(), "faults"_a.noconvert());
 }
 
+// Calls run, tile by tile, with a function that gives a column's values of the tile, the number of rows and
+// their weights or null. Why tiles: in a C-ordered table a run of rows stays in L1 while every column is read.
 template <class Run>
-void with_column(const AnyColumn& column, const std::optional<Weights>& weight, Run run) {
-    const auto n = static_cast<int64_t>(column.shape(0));
-    require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weight: one per row");
-    const int64_t* w = weight ? weight->data() : nullptr;
-    const bool narrow = column.dtype() == nb::dtype<float>();
-    require(narrow || column.dtype() == nb::dtype<double>(), "column: float32 or float64");
-    nb::gil_scoped_release release;
-    if (narrow) run(view<float>(column), n, w);
-    else run(view<double>(column), n, w);
+void with_rows(nb::tuple table, const std::optional<Weights>& weight, Run run) {
+    const auto call = [&](const auto& columns) {
+        require(!weight || static_cast<int64_t>(weight->shape(0)) == columns.n_rows, "weight: one per row");
+        nb::gil_scoped_release release;
+        for (int64_t start = 0; start < columns.n_rows; start += tile_rows) {
+            const auto values = [&](size_t j) {
+                auto column = columns.values[j];
+                column.data += start * column.stride;
+                return column;
+            };
+            run(values, std::min<int64_t>(tile_rows, columns.n_rows - start), weight ? weight->data() + start : nullptr);
+        }
+    };
+    if (is_float32(table)) call(columns_of<float>(table, table.size()));
+    else call(columns_of<double>(table, table.size()));
 }
 
 void bind_counting(nb::module_& m) {
+    nb::class_<Splits>(m, "Splits")
+        .def(nb::init<>())
+        .def("add",
+             [](Splits& splits, int64_t column, std::vector<uint64_t> prefix, int depth, int bits) {
+                 require(column >= 0 && depth >= leading_bits && bits > 0 && depth + bits <= 64,
+                         "Splits: beyond the key");
+                 for (const uint64_t p : prefix)
+                     require(p >> (depth - leading_bits) < uint64_t{1} << leading_bits, "Splits: prefix too long");
+                 splits.add(column, std::move(prefix), depth, bits);
+             },
+             "column"_a, "prefix"_a, "depth"_a, "bits"_a)
+        .def_prop_ro("n_counters", &Splits::n_counters);
     m.def("count_leading",
-          [](AnyColumn column, std::optional<Weights> weight, Flat<int64_t> counts, Flat<int64_t> odd,
-             Flat<double> range) {
-              require(counts.shape(0) == size_t{1} << leading_bits, "counts: 65,536 buckets");
-              require(odd.shape(0) == 2 && range.shape(0) == 2, "odd, range: two numbers");
-              Oddities found;
-              found.low = range.data()[0];
-              found.high = range.data()[1];
-              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
-                  count_leading(values, n, w, counts.data(), found);
+          [](nb::tuple table, std::optional<Weights> weight, Matrix<int64_t> counts, Matrix<int64_t> odd,
+             Matrix<double> range) {
+              const size_t n = table.size();
+              require(counts.shape(0) == n && counts.shape(1) == size_t{1} << leading_bits,
+                      "counts: 65,536 buckets per column");
+              require(odd.shape(0) == n && odd.shape(1) == 2 && range.shape(0) == n && range.shape(1) == 2,
+                      "odd, range: two numbers per column");
+              with_rows(table, weight, [&](const auto& values, int64_t n_rows, const int64_t* w) {
+                  for (size_t j = 0; j < n; ++j) {
+                      Oddities found;
+                      found.low = range.data()[2 * j];
+                      found.high = range.data()[2 * j + 1];
+                      count_leading(values(j), n_rows, w, counts.data() + (j << leading_bits), found);
+                      odd.data()[2 * j] += found.missing;
+                      odd.data()[2 * j + 1] += found.infinite;
+                      range.data()[2 * j] = found.low;
+                      range.data()[2 * j + 1] = found.high;
+                  }
               });
-              odd.data()[0] += found.missing;
-              odd.data()[1] += found.infinite;
-              range.data()[0] = found.low;
-              range.data()[1] = found.high;
           },
-          "column"_a, "weight"_a.none(), "counts"_a.noconvert(), "odd"_a.noconvert(), "range"_a.noconvert());
+          "columns"_a, "weight"_a.none(), "counts"_a.noconvert(), "odd"_a.noconvert(), "range"_a.noconvert());
     m.def("count_below",
-          [](AnyColumn column, std::optional<Weights> weight, Flat<const uint64_t> prefix,
-             Flat<const int32_t> first, int depth, int bits, Flat<int64_t> counts) {
-              require(first.shape(0) == (size_t{1} << leading_bits) + 1, "first: 65,537 offsets");
-              require(depth >= leading_bits && bits > 0 &&
-                          depth + bits <= (column.dtype() == nb::dtype<float>() ? 32 : 64),
-                      "depth, bits: beyond the key");
-              require(counts.shape(0) == prefix.shape(0) << bits, "counts: 2^bits per prefix");
-              const Prefixes wanted{prefix.data(), first.data(), depth, bits};
-              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
-                  count_below(values, n, w, wanted, counts.data());
+          [](nb::tuple table, std::optional<Weights> weight, const Splits& splits, Flat<int64_t> counts) {
+              require(static_cast<int64_t>(counts.shape(0)) == splits.n_counters(), "counts: wrong size");
+              const int width = is_float32(table) ? 32 : 64;
+              for (const Split& split : splits.all())
+                  require(split.column < static_cast<int64_t>(table.size()) && split.depth + split.bits <= width,
+                          "Splits: not of this table");
+              with_rows(table, weight, [&](const auto& values, int64_t n_rows, const int64_t* w) {
+                  for (const Split& split : splits.all())
+                      count_below(values(split.column), n_rows, w, split, counts.data() + split.start);
               });
           },
-          "column"_a, "weight"_a.none(), "prefix"_a, "first"_a, "depth"_a, "bits"_a, "counts"_a.noconvert());
+          "columns"_a, "weight"_a.none(), "splits"_a, "counts"_a.noconvert());
     m.def("bin_totals",
-          [](const Plan& plan, size_t position, AnyColumn column, std::optional<Weights> weight,
-             Flat<double> total, Flat<double> sum) {
-              require(position < plan.n_columns(), "position: no such column");
-              const ColumnPlan& c = plan.column(position);
-              const auto n_bins = static_cast<size_t>(c.n_cuts() + 1);
-              require(total.shape(0) == n_bins && sum.shape(0) == n_bins, "totals: one per bin");
-              with_column(column, weight, [&](auto values, int64_t n, const int64_t* w) {
-                  bin_totals(c, values, n, w, total.data(), sum.data());
+          [](const Plan& plan, nb::tuple table, std::optional<Weights> weight, Matrix<double> total) {
+              require(table.size() == plan.n_columns(), "columns: not as many as the plan has");
+              int64_t n_bins = 0;
+              for (size_t j = 0; j < plan.n_columns(); ++j) n_bins += plan.column(j).n_cuts() + 1;
+              require(static_cast<int64_t>(total.shape(0)) == n_bins && total.shape(1) == 2, "totals: two per bin");
+              with_rows(table, weight, [&](const auto& values, int64_t n_rows, const int64_t* w) {
+                  int64_t start = 0;
+                  for (size_t j = 0; j < plan.n_columns(); ++j) {
+                      const ColumnPlan& c = plan.column(j);
+                      bin_totals(c, values(j), n_rows, w, total.data() + 2 * start);
+                      start += c.n_cuts() + 1;
+                  }
               });
           },
-          "plan"_a, "position"_a, "column"_a, "weight"_a.none(), "total"_a.noconvert(), "sum"_a.noconvert());
+          "plan"_a, "columns"_a, "weight"_a.none(), "total"_a.noconvert());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A grid as the kernels read it: flat arrays, made once from the Boundaries of every column.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,7 @@ struct ColumnPlan {
     const double* edges;    // n_edges, strictly increasing
     const double* widths;   // n_edges - 1
     const float* edges32;   // edges rounded up, so that no float32 value changes its bin
+    double scale;           // about 1 / range, a power of two: offsets times it cannot overflow a sum
     int32_t n_edges;
     int32_t n_regular;      // bins or knots
     int32_t n_levels;
@@ -39,6 +41,13 @@ inline float round_up(double value) {
     return static_cast<double>(nearest) >= value
                ? nearest
                : std::nextafter(nearest, std::numeric_limits<float>::infinity());
+}
+
+inline double column_scale(const double* edges, int32_t n_edges) {
+    if (n_edges < 2) return 1.0;
+    int exponent;
+    std::frexp(edges[n_edges - 1] - edges[0], &exponent);
+    return std::ldexp(1.0, -std::max(exponent, -1000));
 }
 
 class Plan {
@@ -63,6 +72,7 @@ public:
             c.widths = widths_.data() + edge_start[j];
             c.edges32 = edges32_.data() + edge_start[j];
             c.n_edges = static_cast<int32_t>(edge_start[j + 1] - edge_start[j]);
+            c.scale = column_scale(c.edges, c.n_edges);
             c.n_regular = n_regular[j];
             c.special = special_.data() + special_start[j];
             c.n_special = static_cast<int32_t>(special_start[j + 1] - special_start[j]);

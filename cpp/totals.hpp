@@ -1,15 +1,13 @@
-// Weight and mean position of the values in each bin: what a bin's mean is made of.
+// Weight and mean offset of the values in each bin: what a bin's mean is made of.
 #pragma once
 
 #include "plan.hpp"
 
 namespace softbin {
 
-// Adds to weight[level] and position[level] of one column, over its regular bins (plan of hard bins);
-// position sums the weighted fraction of the bin, so that a mean is exact relative to the bin's width.
-void bin_totals(const ColumnPlan&, Values<float>, int64_t n, const int64_t* row_weight, double* weight,
-                double* position);
-void bin_totals(const ColumnPlan&, Values<double>, int64_t n, const int64_t* row_weight, double* weight,
-                double* position);
+// Adds to total[2 * bin] each value's weight and to total[2 * bin + 1] the weight times the value's offset
+// from the bin's left edge, in units of 1 / c.scale. Values that are not finite are left out.
+void bin_totals(const ColumnPlan& c, Values<float>, int64_t n, const int64_t* weight, double* total);
+void bin_totals(const ColumnPlan& c, Values<double>, int64_t n, const int64_t* weight, double* total);
 
 }  // namespace softbin

@@ -52,7 +52,11 @@ class Boundaries:
         if self.period is not None:
             object.__setattr__(self, "period", _check_period(self.period))
             self._check_edges_span_period()
-        for name, n in (("weight", self.n_bins), ("mean", self.n_bins), ("special_weight", len(self.special))):
+        for name, n in (
+            ("weight", self.n_bins),
+            ("mean", self.n_bins),
+            ("special_weight", len(self.special)),
+        ):
             if len(getattr(self, name)) not in (0, n):
                 raise OptionError(f"{name}: {len(getattr(self, name))} numbers for {n}; pass one each, or none")
 
@@ -91,8 +95,7 @@ class Boundaries:
         """
         if not 0 <= position < self.n_bins - 1:
             raise OptionError(
-                f"merge: there is no bin {position} with a next one; the {self.n_bins} bins are 0 to "
-                f"{self.n_bins - 1}"
+                f"merge: there is no bin {position} with a next one; the {self.n_bins} bins are 0 to {self.n_bins - 1}"
             )
         i = position
         edges = self.edges[: i + 1] + self.edges[i + 2 :]

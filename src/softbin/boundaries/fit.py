@@ -12,8 +12,8 @@ from softbin.boundaries.rule import Rule
 from softbin.engines.threads import map_items
 from softbin.errors import OptionError
 from softbin.summaries.bin_totals import bin_totals
-from softbin.summaries.rank_histogram import Indices, RankHistogram, TooCoarse
 from softbin.summaries.radix import leading_histograms, refine_histograms
+from softbin.summaries.rank_histogram import Indices, RankHistogram, TooCoarse
 from softbin.values.tables import Table
 
 SORT_ROWS = 2**17  # up to here sorting a column is as fast as counting it

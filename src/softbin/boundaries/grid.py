@@ -39,9 +39,11 @@ class Grid:
         object.__setattr__(self, "names", tuple(self.names))
         if len(self.names) != len(self.columns):
             raise OptionError(f"grid: {len(self.names)} names for {len(self.columns)} columns; pass one each")
-        twice = sorted({name for name in self.names if self.names.count(name) > 1}) if len(
-            set(self.names)
-        ) < len(self.names) else []
+        twice = (
+            sorted({name for name in self.names if self.names.count(name) > 1})
+            if len(set(self.names)) < len(self.names)
+            else []
+        )
         if twice:
             raise OptionError(f"grid: column names {twice} stand twice; rename one of each")
 

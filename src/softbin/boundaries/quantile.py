@@ -104,7 +104,8 @@ def _knots(histogram: RankHistogram, heavy: Indices, n_bins: int) -> NDArray[np.
         knots.append(_place(histogram, stretch, count))
     chosen = np.unique(np.concatenate(knots))
     histogram.require(chosen)
-    return histogram.low[chosen]
+    values: NDArray[np.float64] = histogram.low[chosen]
+    return values
 
 
 def _between(fixed: Indices, n_buckets: int) -> list[Stretch]:
@@ -114,7 +115,7 @@ def _between(fixed: Indices, n_buckets: int) -> list[Stretch]:
 
 
 def _share_out(histogram: RankHistogram, stretches: Sequence[Stretch], count: int, least: int) -> list[int]:
-    """``count`` bins (least 1 each) or knots (least 0) over the stretches, so that the fullest is as light as can be."""
+    """``count`` bins (least 1 each) or knots (least 0) over the stretches; the fullest is as light as can be."""
     below = histogram.below
     weights = [int(below[stop] - below[first]) for first, stop in stretches]
     shares = [least] * len(stretches)
@@ -122,7 +123,7 @@ def _share_out(histogram: RankHistogram, stretches: Sequence[Stretch], count: in
     if len(stretches) == 1:
         shares, left = [count], 0
     # A stretch of n bins, or of n - 1 knots, is n parts; the fullest part is split next.
-    queue = [(-weight, i) for i, weight in enumerate(weights)]
+    queue: list[tuple[float, int]] = [(-weight, i) for i, weight in enumerate(weights)]
     heapq.heapify(queue)
     while left > 0 and queue:
         _, i = heapq.heappop(queue)

@@ -5,6 +5,7 @@ Hard bins are told apart by *cuts* between values, soft ones have *knots* on val
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ def own_places(values: Floats, knots: bool) -> Floats:
     """Edges that give each of these values a bin, or a knot, of its own."""
     if knots or len(values) < 2:
         return values
-    cuts = [middle(a, b) for a, b in zip(values[:-1], values[1:], strict=True)]
-    return close_end(values[0], cuts, values[-1])
+    cuts = [middle(a, b) for a, b in pairwise(values.tolist())]
+    return close_end(float(values[0]), cuts, float(values[-1]))
 
 
 def middle(a: float, b: float) -> float:
@@ -56,9 +57,7 @@ def drop_dead(histogram: RankHistogram, edges: Floats, knots: bool) -> Floats:
     return np.concatenate([edges[:1], edges[1:-1][reached], edges[-1:]])
 
 
-def _weight_between(
-    histogram: RankHistogram, left: Floats, right: Floats, open_left: bool
-) -> NDArray[np.bool_]:
+def _weight_between(histogram: RankHistogram, left: Floats, right: Floats, open_left: bool) -> NDArray[np.bool_]:
     """Whether each interval [left, right) or (left, right) holds weight; asks for refinement where unclear."""
     first = np.searchsorted(histogram.low, left, side="right" if open_left else "left")
     stop = np.searchsorted(histogram.high, right, side="left")

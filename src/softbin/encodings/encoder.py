@@ -33,7 +33,7 @@ from softbin.encodings.tables import (
     encode_dense,
 )
 from softbin.engines.threads import count_threads
-from softbin.errors import DataError, DataTypeError, OptionError
+from softbin.errors import DataError, OptionError
 from softbin.summaries.rank_histogram import RankHistogram
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
@@ -110,9 +110,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Special codes and missing have the numbers after the last bin or knot, and fraction 0.
         """
         check_is_fitted(self)
-        codes, fractions = encode_codes(
-            self._read(X), self._plan, count_threads(self.n_jobs), with_fractions=True
-        )
+        codes, fractions = encode_codes(self._read(X), self._plan, count_threads(self.n_jobs), with_fractions=True)
         assert fractions is not None
         return codes, fractions
 
@@ -242,7 +240,8 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         limits = np.array([levels.none for levels in self._plan.columns])
         if np.any((codes < 0) | (codes > limits)):
             raise DataError("codes: some are not codes of their column; pass what this encoder returned")
-        return codes.astype(np.int64)
+        whole: NDArray[np.int64] = codes.astype(np.int64)
+        return whole
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_plan")
@@ -262,11 +261,11 @@ def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
         weighed = column if table.weight is None else column[table.weight > 0]
         if asked.missing == "error" and (missing := int(np.isnan(weighed).sum())):
             raise DataError(
-                f"column {label!r}: {missing} missing values (NaN); pass missing=\"level\" or missing=\"zero\", "
+                f'column {label!r}: {missing} missing values (NaN); pass missing="level" or missing="zero", '
                 "or fill them first"
             )
         if asked.outside != "clip" and (infinite := int(np.isinf(weighed).sum())):
-            raise DataError(f"column {label!r}: {infinite} values are infinite; pass outside=\"clip\" or drop them")
+            raise DataError(f'column {label!r}: {infinite} values are infinite; pass outside="clip" or drop them')
 
 
 def _finish(boundaries: Boundaries, asked: ColumnOptions, special_weight: tuple[float, ...]) -> Boundaries:

@@ -1,5 +1,7 @@
 """Names of output columns: age[20,35), age@20, age[missing], age[=-999]."""
 
+from itertools import pairwise
+
 from softbin.encodings.plan import Levels, Plan
 
 
@@ -12,7 +14,7 @@ def level_names(label: str, levels: Levels) -> list[str]:
     elif len(texts) == 1:
         names = [f"{label}[{texts[0]}]"]
     else:
-        names = [f"{label}[{left},{right})" for left, right in zip(texts[:-1], texts[1:], strict=True)]
+        names = [f"{label}[{left},{right})" for left, right in pairwise(texts)]
         names[-1:] = [name[:-1] + "]" for name in names[-1:]]
     names += [f"{label}[={text}]" for text in short_numbers(b.special)]
     return names + [f"{label}[missing]"] * (b.missing == "level")

@@ -52,9 +52,11 @@ class Options:
         missing = one_of("missing", self.missing, get_args(MissingOption))
         outside = one_of("outside", self.outside, get_args(Outside))
         n_bins = self._n_bins(labels)
-        edges = [None] * len(labels) if self.edges is None else self._edges(labels)
+        edges: list[Any] = [None] * len(labels) if self.edges is None else self._edges(labels)
         special = self._special(labels)
-        period = [None] * len(labels) if self.period is None else per_column("period", self.period, labels, None)
+        period: list[Any] = (
+            [None] * len(labels) if self.period is None else per_column("period", self.period, labels, None)
+        )
         found = []
         for j, label in enumerate(labels):
             try:
@@ -69,7 +71,7 @@ class Options:
         return found
 
     def _n_bins(self, labels: tuple[str, ...]) -> list[int]:
-        if isinstance(self.n_bins, Mapping) or isinstance(self.n_bins, (list, tuple, np.ndarray)):
+        if isinstance(self.n_bins, (Mapping, list, tuple, np.ndarray)):
             counts = per_column("n_bins", self.n_bins, labels, DEFAULT_N_BINS)
         else:
             counts = [self.n_bins] * len(labels)
@@ -129,7 +131,7 @@ def ordinary_values(table: Table, options: list[ColumnOptions]) -> tuple[Table, 
         special = np.array(asked.special, column.dtype)
         weights.append(tuple(_weight_of(column == code, table.weight) for code in special))
         if asked.special:
-            column = np.where(np.isin(column, special), column.dtype.type(np.nan), column)  # noqa: PLW2901
+            column = np.where(np.isin(column, special), column.dtype.type(np.nan), column)
         columns.append(wrap(column, asked.period))
     return dataclasses.replace(table, columns=tuple(columns)), weights
 

@@ -53,9 +53,7 @@ def csr_index_dtype(n_rows: int, plan: Plan) -> type[np.int32] | type[np.int64]:
     return np.int32 if fits else np.int64
 
 
-def csr_from_entries(
-    indices: NDArray[Any], data: NDArray[Any], n_rows: int, plan: Plan
-) -> scipy.sparse.csr_matrix:
+def csr_from_entries(indices: NDArray[Any], data: NDArray[Any], n_rows: int, plan: Plan) -> scipy.sparse.csr_matrix:
     """A CSR matrix around these arrays, which are not copied."""
     pointers = np.arange(n_rows + 1, dtype=indices.dtype) * indices.dtype.type(plan.n_entries)
     matrix = scipy.sparse.csr_matrix((n_rows, plan.n_levels), dtype=data.dtype)
@@ -123,9 +121,7 @@ def _entries(block: Block, plan: Plan, dtype: Any, faults: FaultCounts) -> Any:
         yield entries(level, fraction, levels)
 
 
-def _each_block(
-    table: Table, plan: Plan, write: Callable[[Block, FaultCounts], None], n_threads: int
-) -> None:
+def _each_block(table: Table, plan: Plan, write: Callable[[Block, FaultCounts], None], n_threads: int) -> None:
     def run(block: Block) -> FaultCounts:
         faults = np.zeros((len(plan.columns), 2), np.int64)
         write(_wrapped(block, plan), faults)

@@ -35,9 +35,7 @@ def count_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
 
 
-def map_items(
-    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
-) -> list[Result]:
+def map_items(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
     """``function`` of every item, in the order of the items."""
     items = list(items)
     n_threads = min(n_threads, len(items))
@@ -97,9 +95,7 @@ class _Shared(Iterable[Item]):
             return next(self._items)
 
 
-def _run_threads(
-    run: Callable[[_Shared[Item]], None], items: Iterable[Item], n_threads: int
-) -> None:
+def _run_threads(run: Callable[[_Shared[Item]], None], items: Iterable[Item], n_threads: int) -> None:
     work = _Shared(items)
     with ThreadPoolExecutor(n_threads, thread_name_prefix="softbin") as pool:
         futures: list[Future[None]] = []

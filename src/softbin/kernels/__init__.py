@@ -4,16 +4,21 @@ Every operation is defined by a few lines of NumPy beside the code that calls it
 C++ copies, or is None. Setting SOFTBIN_KERNELS=numpy runs the definitions even where the copies exist.
 """
 
+import importlib
 import os
-from types import ModuleType
+from typing import Any
 
-compiled: ModuleType | None
-try:
-    from softbin import _kernels as compiled
-except ImportError:
-    compiled = None
-if os.environ.get("SOFTBIN_KERNELS") == "numpy":
-    compiled = None
+
+def _load() -> Any:
+    if os.environ.get("SOFTBIN_KERNELS") == "numpy":
+        return None
+    try:
+        return importlib.import_module("softbin._kernels")
+    except ImportError:
+        return None
+
+
+compiled = _load()
 
 
 def implementation() -> str:

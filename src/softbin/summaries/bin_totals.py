@@ -1,7 +1,7 @@
 """Weight and mean of the values in each bin, for every column at once: one pass.
 
-A bin sums the weighted *fraction* of its values (0 at the left edge, 1 at the right), so the mean is exact
-relative to the bin's width, at any scale. Blocks are added in their order: the same bits for any threads.
+A bin sums the weighted *offset* of its values from its left edge, in units of about the column's range, so the mean is
+right at any scale. Blocks are added in their order: the same bits for any number of threads.
 """
 
 from collections.abc import Sequence
@@ -14,54 +14,56 @@ from softbin import kernels
 from softbin.engines.threads import map_items
 from softbin.values.tables import Block, Column, Source, Weight
 
-Totals = NDArray[np.float64]  # 2 x bins: weight in units, weight times fraction
+Totals = NDArray[np.float64]  # bins x (weight in units, weight times scaled offset)
 
 
 def bin_totals(
     source: Source, edges: Sequence[tuple[float, ...]], n_threads: int
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Per column with edges: the weight (in units) and the mean of each bin. An empty bin's mean is its middle."""
+    """Per column: the weight (in units) and the mean of each bin. An empty bin's mean is its middle."""
     arrays = [np.asarray(column, np.float64) for column in edges]
+    n_bins = [max(1, len(column) - 1) for column in edges]
     plan = _compiled_plan(edges)
 
-    def add_up(block: Block) -> list[Totals]:
-        return [
-            block_totals(block.columns[j], block.weight, arrays[j], plan, j) for j in range(len(arrays))
-        ]
+    def add_up(block: Block) -> Totals:
+        if kernels.compiled is not None:
+            totals = np.zeros((sum(n_bins), 2))
+            kernels.compiled.bin_totals(plan, block.columns, block.weight, totals)
+            return totals
+        parts = [column_totals(*pair, block.weight) for pair in zip(block.columns, arrays, strict=True)]
+        return np.concatenate(parts)
 
-    sums: list[Totals] | None = None
-    for totals in map_items(add_up, source.blocks(), n_threads):
-        sums = totals if sums is None else [a + b for a, b in zip(sums, totals, strict=True)]
-    assert sums is not None
-    return [_finish(*pair) for pair in zip(arrays, sums, strict=True)]
+    total: Totals = sum(map_items(add_up, source.blocks(), n_threads), np.zeros((sum(n_bins), 2)))
+    parts = np.split(total, np.cumsum(n_bins)[:-1])
+    return [_finish(*pair) for pair in zip(arrays, parts, strict=True)]
 
 
-def block_totals(column: Column, weight: Weight | None, edges: Totals, plan: Any, position: int) -> Totals:
+def column_totals(column: Column, edges: NDArray[np.float64], weight: Weight | None) -> Totals:
     """A block's share of one column's totals; infinite and missing values are left out."""
-    totals = np.zeros((2, max(1, len(edges) - 1)))
-    if len(edges) == 0:
-        return totals
-    if kernels.compiled is not None:
-        kernels.compiled.bin_totals(plan, position, column, weight, totals[0], totals[1])
-        return totals
     finite = np.isfinite(column)
     values = column[finite].astype(np.float64)
     units = np.ones(len(values)) if weight is None else weight[finite].astype(np.float64)
     bins = np.searchsorted(edges[1:-1], values, side="right")
-    totals[0] = np.bincount(bins, units, minlength=totals.shape[1])
-    if len(edges) > 1:
-        fraction = (values - edges[bins]) / np.diff(edges)[bins]
-        totals[1] = np.bincount(bins, units * fraction, minlength=totals.shape[1])
-    return totals
+    offset = (values - edges[bins]) * column_scale(edges) if len(edges) > 1 else np.zeros(len(values))
+    n_bins = max(1, len(edges) - 1)
+    return np.stack([np.bincount(bins, part, minlength=n_bins) for part in (units, units * offset)], axis=1)
 
 
-def _finish(edges: Totals, totals: Totals) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def column_scale(edges: NDArray[np.float64]) -> float:
+    """About 1 / range, a power of two: offsets times it are small, whatever the column's scale."""
+    exponent = int(np.frexp(edges[-1] - edges[0])[1]) if len(edges) > 1 else 0
+    return float(np.ldexp(1.0, -max(exponent, -1000)))
+
+
+def _finish(edges: NDArray[np.float64], totals: Totals) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if len(edges) == 0:
         return (), ()
-    weight, position = totals
-    fraction = np.divide(position, weight, out=np.full(len(weight), 0.5), where=weight > 0)
-    mean = edges[:1] if len(edges) == 1 else edges[:-1] + np.diff(edges) * fraction
-    return tuple(weight.tolist()), tuple(mean.tolist())
+    weight, offset = totals.T
+    if len(edges) == 1:
+        return (float(weight[0]),), (float(edges[0]),)
+    middle = np.diff(edges) / 2
+    mean = np.divide(offset, weight * column_scale(edges), out=middle, where=weight > 0)
+    return tuple(weight.tolist()), tuple((edges[:-1] + mean).tolist())
 
 
 def _compiled_plan(edges: Sequence[tuple[float, ...]]) -> Any:

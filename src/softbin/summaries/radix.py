@@ -9,6 +9,8 @@ The NumPy lines define the result; the compiled copies give the same counts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from softbin.summaries.rank_histogram import Indices, RankHistogram
 from softbin.values.tables import Block, Column, Source, Weight
 
 LEADING_BITS = 16
-COUNTERS = 2**21  # for all columns of one pass together: 16 MiB a thread
+COUNTERS = 2**17  # for all columns of one pass together: 1 MiB a thread, so that they stay in its cache
 COLUMNS_PER_PASS = 128  # half a MiB each, a thread
 
 
@@ -34,8 +36,12 @@ class _Leading:
         self.range = np.tile([np.inf, -np.inf], (len(columns), 1))
 
     def add(self, block: Block) -> None:
-        for i, j in enumerate(self.columns):
-            count_leading(block.columns[j], block.weight, self.counts[i], self.odd[i], self.range[i])
+        columns = block.columns[self.columns.start : self.columns.stop]
+        if kernels.compiled is not None:
+            kernels.compiled.count_leading(columns, block.weight, self.counts, self.odd, self.range)
+            return
+        for i, column in enumerate(columns):
+            count_leading(column, block.weight, self.counts[i], self.odd[i], self.range[i])
 
     def merge(self, other: "_Leading") -> "_Leading":
         self.counts += other.counts
@@ -51,37 +57,31 @@ def leading_histograms(source: Source, unit: float, n_threads: int) -> list[Rank
     histograms = []
     for first in range(0, len(source.labels), COLUMNS_PER_PASS):
         columns = range(first, min(first + COLUMNS_PER_PASS, len(source.labels)))
-        total = reduce_items(
-            lambda columns=columns: _Leading(columns), _Leading.add, _Leading.merge, source.blocks(), n_threads
-        )
+        total = reduce_items(partial(_Leading, columns), _Leading.add, _Leading.merge, source.blocks(), n_threads)
         for counts, odd, limits in zip(total.counts, total.odd, total.range, strict=True):
             prefix = np.flatnonzero(counts)
             depth = np.full(len(prefix), LEADING_BITS, np.uint8)
+            low, high = limits.tolist()
+            missing, infinite = odd.tolist()
+            prefix = prefix.astype(np.uint64)
             histograms.append(
-                RankHistogram(
-                    prefix.astype(np.uint64), depth, counts[prefix], width, float(limits[0]), float(limits[1]),
-                    int(odd[0]), int(odd[1]), unit,
-                )  # fmt: skip
+                RankHistogram(prefix, depth, counts[counts > 0], width, low, high, missing, infinite, unit)
             )
     return histograms
 
 
 @dataclass(frozen=True, eq=False)
-class _Split:
+class Split:
     """Buckets of one column, all of one depth, to be split by the next bits."""
 
     column: int
-    buckets: Indices
     prefix: Keys
-    first: NDArray[np.int32]
     depth: int
     bits: int
 
-    def empty(self) -> NDArray[np.int64]:
-        return np.zeros(len(self.prefix) << self.bits, np.int64)
-
-    def add(self, block: Block, counts: NDArray[np.int64]) -> None:
-        count_below(block.columns[self.column], block.weight, self, counts)
+    @property
+    def n_counters(self) -> int:
+        return len(self.prefix) << self.bits
 
 
 def refine_histograms(
@@ -89,30 +89,27 @@ def refine_histograms(
 ) -> dict[int, RankHistogram]:
     """The histograms of the wanted columns with their wanted buckets split, in one pass."""
     splits = _plan_splits(histograms, wanted)
+    ends = np.cumsum([split.n_counters for split in splits])
+    plan = _compiled_splits(splits)
 
-    def empty() -> list[NDArray[np.int64]]:
-        return [split.empty() for split in splits]
+    def add(counts: NDArray[np.int64], block: Block) -> None:
+        if kernels.compiled is not None:
+            kernels.compiled.count_below(block.columns, block.weight, plan, counts)
+            return
+        for split, part in zip(splits, np.split(counts, ends[:-1]), strict=True):
+            count_below(block.columns[split.column], block.weight, split, part)
 
-    def add(partial: list[NDArray[np.int64]], block: Block) -> None:
-        for split, counts in zip(splits, partial, strict=True):
-            split.add(block, counts)
-
-    def merge(a: list[NDArray[np.int64]], b: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-        return [x + y for x, y in zip(a, b, strict=True)]
-
-    total = reduce_items(empty, add, merge, source.blocks(), n_threads)
-    refined = {}
-    # Why: looked up by prefix, because splitting one group of buckets moves the others.
-    for split, counts in zip(splits, total, strict=True):
+    total = reduce_items(lambda: np.zeros(int(ends[-1]), np.int64), add, lambda a, b: a + b, source.blocks(), n_threads)
+    refined: dict[int, RankHistogram] = {}
+    for split, counts in zip(splits, np.split(total, ends[:-1]), strict=True):
         histogram = refined.get(split.column, histograms[split.column])
-        at = np.flatnonzero(
-            (histogram.depth == split.depth) & np.isin(histogram.prefix, split.prefix)
-        )
+        # Why: looked up by prefix, because splitting one group of buckets moves the others.
+        at = np.flatnonzero((histogram.depth == split.depth) & np.isin(histogram.prefix, split.prefix))
         refined[split.column] = histogram.refine(at, counts.reshape(len(at), -1), split.bits)
     return refined
 
 
-def _plan_splits(histograms: Sequence[RankHistogram], wanted: dict[int, Indices]) -> list[_Split]:
+def _plan_splits(histograms: Sequence[RankHistogram], wanted: dict[int, Indices]) -> list[Split]:
     room = COUNTERS // max(1, sum(len(buckets) for buckets in wanted.values()))
     budget = max(4, room.bit_length() - 1)
     splits = []
@@ -120,12 +117,18 @@ def _plan_splits(histograms: Sequence[RankHistogram], wanted: dict[int, Indices]
         histogram = histograms[column]
         for depth in np.unique(histogram.depth[buckets]).tolist():
             same = buckets[histogram.depth[buckets] == depth]
-            prefix = histogram.prefix[same]
-            lead = prefix >> np.uint64(depth - LEADING_BITS)
-            first = np.searchsorted(lead, np.arange(2**LEADING_BITS + 1, dtype=np.uint64))
             bits = min(budget, LEADING_BITS, histogram.width - depth)
-            splits.append(_Split(column, same, prefix, first.astype(np.int32), depth, bits))
+            splits.append(Split(column, histogram.prefix[same], depth, bits))
     return splits
+
+
+def _compiled_splits(splits: Sequence[Split]) -> Any:
+    if kernels.compiled is None:
+        return None
+    plan = kernels.compiled.Splits()
+    for split in splits:
+        plan.add(split.column, split.prefix.tolist(), split.depth, split.bits)
+    return plan
 
 
 def count_leading(
@@ -136,9 +139,6 @@ def count_leading(
     limits: NDArray[np.float64],
 ) -> None:
     """Adds a block's weights to the bucket of each finite value's leading bits, and to odd (NaN, infinite)."""
-    if kernels.compiled is not None:
-        kernels.compiled.count_leading(column, weight, counts, odd, limits)
-        return
     weight = np.ones(len(column), np.int64) if weight is None else weight
     odd += weight[np.isnan(column)].sum(), weight[np.isinf(column)].sum()
     kept = np.isfinite(column) & (weight > 0)
@@ -149,15 +149,8 @@ def count_leading(
         np.add.at(counts, (order_keys(values) >> shift).astype(np.intp), weight[kept])
 
 
-def count_below(
-    column: Column, weight: Weight | None, split: _Split, counts: NDArray[np.int64]
-) -> None:
+def count_below(column: Column, weight: Weight | None, split: Split, counts: NDArray[np.int64]) -> None:
     """Adds a block's weights to the parts of the buckets that are being split."""
-    if kernels.compiled is not None:
-        kernels.compiled.count_below(
-            column, weight, split.prefix, split.first, split.depth, split.bits, counts
-        )
-        return
     finite = np.isfinite(column)
     keys = order_keys(column[finite])
     skip = 8 * column.dtype.itemsize - split.depth

@@ -58,7 +58,7 @@ class RankHistogram:
         else:
             order = np.argsort(values, kind="stable")
             values, ends = values[order], np.cumsum(weight[kept][order])
-        last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1) if len(values) else []
+        last = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: len(values)])
         distinct, ends = values[last], ends[last]
         width = 8 * values.dtype.itemsize
         return cls(
@@ -104,7 +104,8 @@ class RankHistogram:
     @cached_property
     def is_value(self) -> NDArray[np.bool_]:
         """Whether each bucket is a single value."""
-        return self.depth == self.width
+        single: NDArray[np.bool_] = self.depth == self.width
+        return single
 
     @property
     def n_distinct(self) -> int:
@@ -147,9 +148,7 @@ class RankHistogram:
             raise ValueError("histograms refined differently cannot be merged: refine both alike first")
         return merged
 
-    def refine(
-        self, buckets: Indices, finer: NDArray[np.int64], bits: int
-    ) -> "RankHistogram":
+    def refine(self, buckets: Indices, finer: NDArray[np.int64], bits: int) -> "RankHistogram":
         """These buckets (all of one depth) replaced by the weights of their 2^bits parts."""
         at, part = np.nonzero(finer)
         prefix = (self.prefix[buckets][at] << np.uint64(bits)) | part.astype(np.uint64)

@@ -17,7 +17,7 @@ def column_position(column: Any, labels: Sequence[str]) -> int:
         shown = ", ".join(map(repr, labels[:8])) + (", ..." if len(labels) > 8 else "")
         raise OptionError(f"column {column!r}: there is no such column; the columns are {shown}")
     if isinstance(column, Integral) and not isinstance(column, bool):
-        if 0 <= column < len(labels):
+        if 0 <= int(column) < len(labels):
             return int(column)
         raise OptionError(f"column {column}: there are only columns 0 to {len(labels) - 1}")
     raise OptionError(f"column {column!r}: name a column by its name or its position")

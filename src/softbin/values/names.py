@@ -13,9 +13,7 @@ def check_columns(table: Table, fitted: Sequence[str] | None, n_fitted: int, who
     """Raises DataError unless the table has the width, the names and the order of the fitted one."""
     if table.names is None or fitted is None:
         if fitted is not None:
-            warnings.warn(
-                f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=4
-            )
+            warnings.warn(f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=4)
         elif table.names is not None:
             warnings.warn(f"X has feature names, but {who} was fitted without feature names", stacklevel=4)
     elif tuple(table.names) != tuple(fitted):
