@@ -59,11 +59,10 @@ def leading_histograms(source: Source, unit: float, n_threads: int) -> list[Rank
         columns = range(first, min(first + COLUMNS_PER_PASS, len(source.labels)))
         total = reduce_items(partial(_Leading, columns), _Leading.add, _Leading.merge, source.blocks(), n_threads)
         for counts, odd, limits in zip(total.counts, total.odd, total.range, strict=True):
-            prefix = np.flatnonzero(counts)
+            prefix = np.flatnonzero(counts).astype(np.uint64)
             depth = np.full(len(prefix), LEADING_BITS, np.uint8)
             low, high = limits.tolist()
             missing, infinite = odd.tolist()
-            prefix = prefix.astype(np.uint64)
             histograms.append(
                 RankHistogram(prefix, depth, counts[counts > 0], width, low, high, missing, infinite, unit)
             )
