@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "additive.hpp"
 #include "encode.hpp"
 #include "locate.hpp"
 #include "radix.hpp"
@@ -237,6 +238,86 @@ void bind_counting(nb::module_& m) {
           "plan"_a, "columns"_a, "weight"_a.none(), "total"_a.noconvert());
 }
 
+template <class F>
+Pieces<F> pieces_of(const Plan& plan, const Matrix<const F>& value, const Matrix<const F>& slope,
+                    const Flat<const F>& intercept) {
+    const size_t n_outputs = intercept.shape(0), n_codes = static_cast<size_t>(plan.n_codes());
+    require(value.shape(0) == n_outputs && value.shape(1) == n_codes, "value: n_outputs x n_codes");
+    require(slope.shape(0) == n_outputs && slope.shape(1) == n_codes, "slope: n_outputs x n_codes");
+    return {static_cast<int>(n_outputs), value.data(), slope.data(), intercept.data()};
+}
+
+template <class F>
+void bind_additive(nb::module_& m) {
+    m.def("additive_scores",
+          [](const Plan& plan, nb::tuple table, Matrix<const F> value, Matrix<const F> slope,
+             Flat<const F> intercept, Matrix<F> scores, Flat<int64_t> faults) {
+              const Pieces<F> pieces = pieces_of<F>(plan, value, slope, intercept);
+              const auto columns = columns_of<F>(table, plan.n_columns());
+              require(static_cast<int64_t>(scores.shape(0)) == columns.n_rows &&
+                          scores.shape(1) == intercept.shape(0),
+                      "scores: n_rows x n_outputs");
+              require(faults.shape(0) == 2 * plan.n_columns(), "faults: two counts per column");
+              std::vector<Faults> counted(plan.n_columns());
+              {
+                  nb::gil_scoped_release release;
+                  additive_scores(plan, columns.values.data(), columns.n_rows, pieces, scores.data(), counted.data());
+              }
+              for (size_t j = 0; j < counted.size(); ++j) {
+                  faults.data()[2 * j] += counted[j].missing;
+                  faults.data()[2 * j + 1] += counted[j].outside;
+              }
+          },
+          "plan"_a, "columns"_a, "value"_a.noconvert(), "slope"_a.noconvert(), "intercept"_a.noconvert(),
+          "scores"_a.noconvert(), "faults"_a.noconvert());
+    m.def("additive_pass",
+          [](const Plan& plan, nb::tuple table, Matrix<const F> value, Matrix<const F> slope,
+             Flat<const F> intercept, int family, Flat<const F> y, std::optional<Flat<const F>> weight,
+             Flat<double> sums) {
+              const Pieces<F> pieces = pieces_of<F>(plan, value, slope, intercept);
+              const auto columns = columns_of<F>(table, plan.n_columns());
+              const auto n_rows = static_cast<size_t>(columns.n_rows);
+              require(y.shape(0) == n_rows && (!weight || weight->shape(0) == n_rows), "y, weight: one per row");
+              require(family >= 0 && family <= static_cast<int>(Family::multinomial), "family: unknown");
+              require(static_cast<Family>(family) == Family::multinomial || pieces.n_outputs == 1,
+                      "family: one output only");
+              require(static_cast<int64_t>(sums.shape(0)) == pieces.n_outputs * 2 * (plan.n_codes() + 1),
+                      "sums: wrong size");
+              if (static_cast<Family>(family) == Family::multinomial)
+                  for (size_t i = 0; i < n_rows; ++i)
+                      require(y.data()[i] >= F(0) && y.data()[i] < F(pieces.n_outputs), "y: not a class");
+              nb::gil_scoped_release release;
+              return additive_pass(plan, columns.values.data(), columns.n_rows, pieces,
+                                   static_cast<Family>(family), y.data(), weight ? weight->data() : nullptr,
+                                   sums.data());
+          },
+          "plan"_a, "columns"_a, "value"_a.noconvert(), "slope"_a.noconvert(), "intercept"_a.noconvert(),
+          "family"_a, "y"_a.noconvert(), "weight"_a.none(), "sums"_a.noconvert());
+}
+
+void bind_gram(nb::module_& m) {
+    m.def("gram",
+          [](Matrix<const uint32_t> left, Matrix<const uint32_t> right, Matrix<const float> fraction,
+             Flat<const double> weight, int64_t first_column, int64_t last_column, Matrix<double> out) {
+              const size_t n_columns = left.shape(0), n_rows = weight.shape(0), size = out.shape(0);
+              require(out.shape(1) == size, "out: square");
+              require(left.shape(1) == n_rows && right.shape(0) == n_columns && right.shape(1) == n_rows &&
+                          fraction.shape(0) == n_columns && fraction.shape(1) == n_rows,
+                      "left, right, fraction: columns x rows");
+              require(0 <= first_column && first_column <= last_column &&
+                          last_column <= static_cast<int64_t>(n_columns),
+                      "columns: out of range");
+              nb::gil_scoped_release release;
+              for (size_t i = 0; i < n_columns * n_rows; ++i)
+                  require(left.data()[i] < size && right.data()[i] < size, "left, right: beyond the matrix");
+              gram(left.data(), right.data(), fraction.data(), static_cast<int64_t>(n_columns),
+                   static_cast<int64_t>(n_rows), weight.data(), first_column, last_column,
+                   static_cast<int64_t>(size), out.data());
+          },
+          "left"_a.noconvert(), "right"_a.noconvert(), "fraction"_a.noconvert(), "weight"_a.noconvert(),
+          "first_column"_a, "last_column"_a, "out"_a.noconvert());
+}
+
 }  // namespace
 }  // namespace softbin
 
@@ -250,7 +331,8 @@ NB_MODULE(_kernels, m) {
              "edges"_a, "edge_start"_a, "special"_a, "special_start"_a, "n_regular"_a, "missing"_a, "outside"_a,
              "periodic"_a)
         .def_prop_ro("n_levels", &Plan::n_levels)
-        .def_prop_ro("n_entries", &Plan::n_entries);
+        .def_prop_ro("n_entries", &Plan::n_entries)
+        .def_prop_ro("n_codes", &Plan::n_codes);
     bind_csr<float, int32_t>(m);
     bind_csr<float, int64_t>(m);
     bind_csr<double, int32_t>(m);
@@ -261,4 +343,7 @@ NB_MODULE(_kernels, m) {
     bind_codes<uint16_t>(m);
     bind_codes<uint32_t>(m);
     bind_counting(m);
+    bind_additive<float>(m);
+    bind_additive<double>(m);
+    bind_gram(m);
 }

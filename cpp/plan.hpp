@@ -31,6 +31,9 @@ struct ColumnPlan {
     bool periodic;          // soft: the last knot is the first level
 
     int32_t none() const { return n_levels; }  // the code of "no level at all"
+    // A code is a bin, or stands behind the bins for a special code or, last, for missing (additive.hpp).
+    int32_t n_bins() const { return n_edges > 1 ? n_edges - 1 : n_edges; }
+    int32_t n_codes() const { return n_bins() + n_special + 1; }
     int32_t n_cuts() const { return n_edges > 2 ? n_edges - 2 : 0; }
     const double* cuts(double) const { return edges + 1; }
     const float* cuts(float) const { return edges32 + 1; }
@@ -66,6 +69,7 @@ public:
         const size_t n = n_regular.size();
         level_start_.assign(n + 1, 0);
         entry_start_.assign(n + 1, 0);
+        code_start_.assign(n + 1, 0);
         for (size_t j = 0; j < n; ++j) {
             ColumnPlan c{};
             c.edges = edges_.data() + edge_start[j];
@@ -82,6 +86,7 @@ public:
             c.periodic = periodic[j] != 0;
             columns_.push_back(c);
             level_start_[j + 1] = level_start_[j] + c.n_levels;
+            code_start_[j + 1] = code_start_[j] + c.n_codes();
             entry_start_[j + 1] = entry_start_[j] + (c.n_levels < 2 ? c.n_levels : 2);
         }
     }
@@ -94,12 +99,14 @@ public:
     int64_t n_levels() const { return level_start_.back(); }
     int64_t entry_start(size_t j) const { return entry_start_[j]; }  // stored entries of soft bins, per row
     int64_t n_entries() const { return entry_start_.back(); }
+    int64_t code_start(size_t j) const { return code_start_[j]; }
+    int64_t n_codes() const { return code_start_.back(); }
 
 private:
     std::vector<double> edges_, widths_, special_;
     std::vector<float> edges32_;
     std::vector<ColumnPlan> columns_;
-    std::vector<int64_t> level_start_, entry_start_;
+    std::vector<int64_t> level_start_, entry_start_, code_start_;
 };
 
 // One caller's column: a strided run of values.

@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from softbin.boundaries import Grid as Grid
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import SoftBins as SoftBins
+    from softbin.linear import LinearClassifier as LinearClassifier
+    from softbin.linear import LinearRegressor as LinearRegressor
 
 _HOMES = {
     "Boundaries": "softbin.boundaries",
     "Grid": "softbin.boundaries",
     "HardBins": "softbin.encodings",
+    "LinearClassifier": "softbin.linear",
+    "LinearRegressor": "softbin.linear",
     "SoftBins": "softbin.encodings",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "SoftBins"]
+__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "SoftBins"]
 __version__ = "0.1.0"
 
 

@@ -87,22 +87,22 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X)
         threads = count_threads(self.n_jobs)
         if self.output == "ordinal":
-            return encode_codes(table, self._plan, threads, with_fractions=False)[0]
+            return encode_codes(table, self.plan_, threads, with_fractions=False)[0]
         encode = encode_csr if self.output == "sparse" else encode_dense
-        return encode(table, self._plan, self._dtype(table), threads)
+        return encode(table, self.plan_, self._dtype(table), threads)
 
     def inverse_transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Values back from an encoding: NaN for missing, the code for special codes."""
         check_is_fitted(self)
         encoded = X if scipy.sparse.issparse(X) else np.asarray(X)
-        width = len(self._plan.columns) if self.output == "ordinal" else self._plan.n_levels
+        width = len(self.plan_.columns) if self.output == "ordinal" else self.plan_.n_levels
         if encoded.ndim != 2 or encoded.shape[1] != width:
             raise DataError(
                 f"X: shape {encoded.shape} is not an encoding of {width} columns; pass what transform returned"
             )
         if self.output == "ordinal":
-            return decode_codes(self._checked_codes(encoded), self._plan)
-        return decode_matrix(scipy.sparse.csr_array(encoded) if scipy.sparse.issparse(X) else encoded, self._plan)
+            return decode_codes(self._checked_codes(encoded), self.plan_)
+        return decode_matrix(scipy.sparse.csr_array(encoded) if scipy.sparse.issparse(X) else encoded, self.plan_)
 
     def encode_compact(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Rows x columns twice: the bin of every value (uint8 or uint16) and how far into it the value lies (float32).
@@ -110,7 +110,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Special codes and missing have the numbers after the last bin or knot, and fraction 0.
         """
         check_is_fitted(self)
-        codes, fractions = encode_codes(self._read(X), self._plan, count_threads(self.n_jobs), with_fractions=True)
+        codes, fractions = encode_codes(self._read(X), self.plan_, count_threads(self.n_jobs), with_fractions=True)
         assert fractions is not None
         return codes, fractions
 
@@ -120,7 +120,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         codes, fractions = self._checked_codes(codes), np.asarray(fractions, np.float32)
         if codes.shape != fractions.shape:
             raise DataError(f"fractions: shape {fractions.shape} beside codes of shape {codes.shape}; pass one each")
-        plan, n_rows = self._plan, len(codes)
+        plan, n_rows = self.plan_, len(codes)
         indices = np.empty((n_rows, plan.n_entries), csr_index_dtype(n_rows, plan))
         data = np.empty((n_rows, plan.n_entries), fractions.dtype)
         entries = hat_entries if self._soft else one_hot_entries
@@ -133,7 +133,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """A name per output column: age[20,35) or age@20, age[missing], age[=-999]."""
         check_is_fitted(self)
-        grid = self._plan.grid
+        grid = self.plan_.grid
         if input_features is not None:
             given = tuple(map(str, input_features))
             known = getattr(self, "feature_names_in_", None)
@@ -150,7 +150,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def estimate_memory(self, n_rows: int) -> dict[str, int]:
         """Bytes that ``n_rows`` rows take in each form of output, for the dtype this encoder was fitted with."""
         check_is_fitted(self)
-        plan = self._plan
+        plan = self.plan_
         size = np.dtype(self.dtype or self._fit_dtype).itemsize
         index = np.dtype(csr_index_dtype(n_rows, plan)).itemsize
         codes = n_rows * len(plan.columns) * plan.code_dtype.itemsize
@@ -165,7 +165,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def grid_(self) -> Grid:
         """The boundaries of every column."""
         check_is_fitted(self)
-        return self._plan.grid
+        return self.plan_.grid
 
     @property
     def bin_edges_(self) -> NDArray[np.object_]:
@@ -183,10 +183,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def n_parameters_(self) -> int:
         """The number of levels: coefficients that a linear model on this encoding has."""
         check_is_fitted(self)
-        return self._plan.n_levels
+        return self.plan_.n_levels
 
     def _set_fitted(self, plan: Plan, report: FitReport, dtype: np.dtype[Any]) -> None:
-        self._plan = plan
+        self.plan_ = plan
         self._fit_dtype = dtype
         self.fit_report_ = report
         self.n_features_in_ = len(plan.grid)
@@ -214,7 +214,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Table:
         table = read_table(X)
-        check_columns(table, self._plan.grid.names, len(self._plan.grid), type(self).__name__)
+        check_columns(table, self.plan_.grid.names, len(self.plan_.grid), type(self).__name__)
         return table
 
     def _dtype(self, table: Table) -> np.dtype[Any]:
@@ -232,19 +232,19 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_codes(self, codes: Any) -> NDArray[Any]:
         codes = np.asarray(codes)
-        if codes.ndim != 2 or codes.shape[1] != len(self._plan.columns) or codes.dtype.kind not in "iuf":
+        if codes.ndim != 2 or codes.shape[1] != len(self.plan_.columns) or codes.dtype.kind not in "iuf":
             raise DataError(
                 f"codes: an array of {codes.dtype}, shape {codes.shape}, is not one code for each of "
-                f"{len(self._plan.columns)} columns; pass what this encoder returned"
+                f"{len(self.plan_.columns)} columns; pass what this encoder returned"
             )
-        limits = np.array([levels.none for levels in self._plan.columns])
+        limits = np.array([levels.none for levels in self.plan_.columns])
         if np.any((codes < 0) | (codes > limits)):
             raise DataError("codes: some are not codes of their column; pass what this encoder returned")
         whole: NDArray[np.int64] = codes.astype(np.int64)
         return whole
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_plan")
+        return hasattr(self, "plan_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -124,14 +124,14 @@ def _entries(block: Block, plan: Plan, dtype: Any, faults: FaultCounts) -> Any:
 def _each_block(table: Table, plan: Plan, write: Callable[[Block, FaultCounts], None], n_threads: int) -> None:
     def run(block: Block) -> FaultCounts:
         faults = np.zeros((len(plan.columns), 2), np.int64)
-        write(_wrapped(block, plan), faults)
+        write(wrapped(block, plan), faults)
         return faults
 
     counted = map_items(run, table.blocks(), n_threads)
-    _raise_faults(table, plan, np.sum(counted, axis=0))
+    raise_faults(table, plan, np.sum(counted, axis=0))
 
 
-def _wrapped(block: Block, plan: Plan) -> Block:
+def wrapped(block: Block, plan: Plan) -> Block:
     """The block with its periodic columns moved into their period, once for every implementation."""
     if all(boundaries.period is None for boundaries in plan.grid):
         return block
@@ -142,7 +142,8 @@ def _wrapped(block: Block, plan: Plan) -> Block:
     return Block(block.start, block.n_rows, columns, block.weight)
 
 
-def _raise_faults(table: Table, plan: Plan, faults: FaultCounts) -> None:
+def raise_faults(table: Table, plan: Plan, faults: FaultCounts) -> None:
+    """Raises DataError for the first column with faults; returns where there are none."""
     for position in np.flatnonzero(faults.any(axis=1)):
         name, boundaries = table.labels[position], plan.grid.columns[position]
         missing, outside = faults[position]

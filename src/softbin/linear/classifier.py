@@ -1,0 +1,152 @@
+"""LinearClassifier: logistic and multinomial regression on bins, straight from the raw columns."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from softbin.errors import DataError, OptionError
+from softbin.linear.families import FAMILIES
+from softbin.linear.model import LinearModel, read_rows
+
+
+class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
+    """Logistic regression on hard or soft bins, to the exact optimum, without ever building the encoded matrix.
+
+    The model is one step function (hard bins) or one piecewise-linear curve (soft bins) per column; their sum is the
+    log-odds. The objective is scikit-learn's, so the result equals ``LogisticRegression(C=1 / ridge)`` on the
+    encoder's output.
+
+    Parameters
+    ----------
+    bins : encoder or str, default="soft:10"
+        ``SoftBins(...)``, ``HardBins(...)`` or a short name: ``"soft:10"``, ``"hard:100"``. An unfitted encoder is
+        fitted inside on the same rows; a fitted one is used as it is (``sklearn.frozen.FrozenEstimator`` keeps it
+        fitted through ``clone`` and grid searches).
+    ridge : float, default=1.0
+        Strength of the penalty ridge / 2 * sum of squared coefficients. The intercept is free.
+    fit_intercept : bool, default=True
+    class_weight : None, "balanced" or dict, default=None
+    tol : float, default=1e-6
+        Largest gradient entry per unit of weight at which the fit stops.
+    max_iter : int, default=100
+    warm_start : bool, default=False
+        Start from the last fit, if it had as many coefficients.
+    n_jobs : int, default=None
+        Threads: None and -1 are all cores. The result does not depend on it.
+    random_state : int or None, default=0
+        Of the sample that the fit starts on; it changes the way to the optimum, not the optimum.
+    verbose : int, default=0
+        1 shows a progress line.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, grid_, n_parameters_
+    encoder_ : the fitted encoder
+    n_iter_, converged_, history_
+        ``history_`` has objective, gradient and seconds of every pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from softbin import LinearClassifier
+    >>> x = np.linspace(-3, 3, 600)[:, None]
+    >>> y = np.where(abs(x[:, 0]) < 1, "in", "out")
+    >>> model = LinearClassifier("soft:12").fit(x, y)
+    >>> model.predict([[0.0], [2.5]]).tolist()
+    ['in', 'out']
+    """
+
+    def __init__(
+        self,
+        bins: Any = "soft:10",
+        *,
+        ridge: float = 1.0,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.bins = bins
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Finds boundaries (unless ``bins`` is fitted) and the best curves. Rows of weight 0 count as absent."""
+        if y is None:
+            raise DataError("y: requires y to be passed, but the target y is None; pass one class per row")
+        check_classification_targets(y)
+        y = column_or_1d(_labels(y), warn=True)
+        X, table, y, weight = read_rows(X, y, sample_weight)
+        classes, target = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise DataError(f"y: there is only one class, {classes[0]!r}; a classifier needs two or more")
+        boundary_weight = weight
+        if self.class_weight is not None:
+            weight = self._class_weights(classes, y, weight)[target] * (1.0 if weight is None else weight)
+            if not np.all(weight > 0):
+                raise OptionError("class_weight: a class has no weight; drop its rows instead")
+        name = "bernoulli" if len(classes) == 2 else "multinomial"
+        n_outputs = 1 if len(classes) == 2 else len(classes)
+        encoder, fit = self._fit_table(X, table, target, weight, FAMILIES[name], n_outputs, boundary_weight)
+        self.classes_ = classes
+        self._set_fitted(encoder, fit)
+        self.coef_ = fit.coef
+        self.intercept_ = fit.intercept
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The log-odds of the second class, or one score per class."""
+        check_is_fitted(self)
+        scores = self._scores(self._read(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Rows x classes."""
+        check_is_fitted(self)
+        scores = self._scores(self._read(X))
+        if scores.shape[1] > 1:
+            share = np.exp(scores - scores.max(axis=1, keepdims=True))
+            share /= share.sum(axis=1, keepdims=True)
+            return share
+        share = np.empty((len(scores), 2), scores.dtype)
+        with np.errstate(over="ignore"):
+            np.divide(1, 1 + np.exp(scores[:, 0]), out=share[:, 0])
+            np.divide(1, 1 + np.exp(-scores[:, 0]), out=share[:, 1])
+        return share
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of ``predict_proba``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of every row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def _class_weights(self, classes: Any, y: Any, weight: Any) -> NDArray[np.float64]:
+        try:
+            found = compute_class_weight(self.class_weight, classes=classes, y=y, sample_weight=weight)
+        except (ValueError, TypeError) as error:
+            raise OptionError(f"class_weight: {error}") from None
+        return np.asarray(found, np.float64)
+
+
+def _labels(y: Any) -> Any:
+    return y.to_numpy() if hasattr(y, "to_numpy") else y

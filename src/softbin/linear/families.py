@@ -1,0 +1,174 @@
+"""What a model predicts: loss, residual and curvature of a row as functions of its score.
+
+The loss is a negative log-likelihood without its constants; the residual is its first derivative by the score, the
+curvature its second (for several scores the diagonal of it). Scores are rows x outputs. These NumPy lines are the
+definition; cpp/families.hpp is their copy inside the kernel.
+
+    gaussian     (s - y)^2 / 2                    identity
+    bernoulli    log(1 + e^s) - y s               logit
+    poisson      e^s - y s                        log
+    gamma        s + y e^-s                       log
+    multinomial  log(sum_k e^{s_k}) - s_y         softmax; y is the number of a class
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+
+from softbin.errors import DataError
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Family(Protocol):
+    """One kind of target."""
+
+    name: str
+    code: int  # of the compiled copy
+
+    def loss(self, score: Floats, y: Floats) -> Floats: ...
+    def residual(self, score: Floats, y: Floats) -> Floats: ...
+    def curvature(self, score: Floats, y: Floats) -> Floats: ...
+    def mean(self, score: Floats) -> Floats: ...
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        """The intercepts that fit best without any column."""
+        ...
+
+    def check(self, y: Floats) -> None:
+        """Raises DataError for targets the family cannot have."""
+        ...
+
+
+class Gaussian:
+    name, code = "gaussian", 0
+
+    def loss(self, score: Floats, y: Floats) -> Floats:
+        return 0.5 * (score[:, 0] - y) ** 2
+
+    def residual(self, score: Floats, y: Floats) -> Floats:
+        return score - y[:, None]
+
+    def curvature(self, score: Floats, y: Floats) -> Floats:
+        return np.ones_like(score)
+
+    def mean(self, score: Floats) -> Floats:
+        return score
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        return np.array([np.average(y, weights=weight)])
+
+    def check(self, y: Floats) -> None:
+        pass
+
+
+class Bernoulli:
+    name, code = "bernoulli", 1
+
+    def loss(self, score: Floats, y: Floats) -> Floats:
+        return np.logaddexp(0, score[:, 0]) - y * score[:, 0]
+
+    def residual(self, score: Floats, y: Floats) -> Floats:
+        return expit(score) - y[:, None]
+
+    def curvature(self, score: Floats, y: Floats) -> Floats:
+        return expit(score) * expit(-score)
+
+    def mean(self, score: Floats) -> Floats:
+        return expit(score)
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        share = np.average(y, weights=weight)
+        return np.array([np.log(share) - np.log1p(-share)])
+
+    def check(self, y: Floats) -> None:
+        pass
+
+
+class Poisson:
+    name, code = "poisson", 2
+
+    def loss(self, score: Floats, y: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.exp(score[:, 0]) - y * score[:, 0]
+
+    def residual(self, score: Floats, y: Floats) -> Floats:
+        return self.mean(score) - y[:, None]
+
+    def curvature(self, score: Floats, y: Floats) -> Floats:
+        return self.mean(score)
+
+    def mean(self, score: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.exp(score)
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        return np.array([np.log(np.average(y, weights=weight))])
+
+    def check(self, y: Floats) -> None:
+        if np.any(y < 0):
+            raise DataError(f"y: {np.sum(y < 0)} values are negative, and a Poisson target counts; drop or shift them")
+        if not np.any(y > 0):
+            raise DataError("y: all values are zero, so the best rate is zero and its logarithm has no bottom")
+
+
+class Gamma:
+    name, code = "gamma", 3
+
+    def loss(self, score: Floats, y: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return score[:, 0] + y * np.exp(-score[:, 0])
+
+    def residual(self, score: Floats, y: Floats) -> Floats:
+        return 1 - self.curvature(score, y)
+
+    def curvature(self, score: Floats, y: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return y[:, None] * np.exp(-score)
+
+    def mean(self, score: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.exp(score)
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        return np.array([np.log(np.average(y, weights=weight))])
+
+    def check(self, y: Floats) -> None:
+        if np.any(y <= 0):
+            raise DataError(f"y: {np.sum(y <= 0)} values are not positive, and a gamma target is; drop or shift them")
+
+
+class Multinomial:
+    name, code = "multinomial", 4
+
+    def loss(self, score: Floats, y: Floats) -> Floats:
+        return logsumexp(score, axis=1) - np.take_along_axis(score, _classes(y), axis=1)[:, 0]
+
+    def residual(self, score: Floats, y: Floats) -> Floats:
+        return softmax(score, axis=1) - (np.arange(score.shape[1]) == _classes(y))
+
+    def curvature(self, score: Floats, y: Floats) -> Floats:
+        share = softmax(score, axis=1)
+        return share * (1 - share)
+
+    def mean(self, score: Floats) -> Floats:
+        return softmax(score, axis=1)
+
+    def start(self, y: Floats, weight: Floats) -> Floats:
+        share = np.log(np.bincount(y.astype(np.intp), weight) / np.sum(weight))
+        return share - share.mean()
+
+    def check(self, y: Floats) -> None:
+        pass
+
+
+def _classes(y: Floats) -> NDArray[np.intp]:
+    return y.astype(np.intp)[:, None]
+
+
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (Gaussian(), Bernoulli(), Poisson(), Gamma(), Multinomial())
+}
+REGRESSION = ("gaussian", "poisson", "gamma")

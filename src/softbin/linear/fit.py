@@ -1,0 +1,144 @@
+"""A whole fit: a start on a sample, its Hessian, then a few passes over all rows.
+
+For targets on the scale of real numbers (gaussian) the target is centred and scaled first, so that float32 has its
+digits where they count; the result is the same optimum.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbin.linear.curvature import DENSE_LEVELS, Centering, Sample, Solve, dense_solver, grouped_solver
+from softbin.linear.families import Family
+from softbin.linear.objective import Objective, Parameters, Rows
+from softbin.linear.pieces import Pieces
+from softbin.linear.solver import Pass, Search, Stop, minimise
+
+SAMPLE_ROWS = 60_000
+ROUNDING = {4: 3e-8, 8: 1e-14}
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How to fit."""
+
+    ridge: float
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    seed: int | None
+    n_threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """A fitted model: outputs x levels, outputs; and how it came about."""
+
+    coef: Parameters
+    intercept: Parameters
+    level_weight: NDArray[np.float64]
+    history: list[Pass]
+    n_iter: int
+    converged: bool
+
+
+def fit_rows(
+    rows: Rows,
+    pieces: Pieces,
+    family: Family,
+    n_outputs: int,
+    options: FitOptions,
+    start: Parameters | None,
+    on_pass: Callable[[Pass], None],
+) -> LinearFit:
+    """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
+    shift, scale = _target_scale(rows, family, options.fit_intercept)
+    rows = replace(rows, target=((rows.target - shift) / scale).astype(rows.target.dtype))
+    objective = Objective(rows, pieces, family, options.ridge, n_outputs, options.n_threads)
+    total = rows.total_weight
+    level_weight = objective.level_weights()
+    centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
+    if start is None:
+        begin = _null_model(rows, pieces, family, n_outputs, options.fit_intercept)
+    else:
+        begin = start / scale
+        begin[:, -1] -= shift / scale
+    sample = Sample(_sample_objective(objective, options.seed))
+    noise = ROUNDING[rows.table.dtype.itemsize]
+    stop = Stop(options.tol, options.max_iter, total, noise)
+
+    def invert(parameters: Parameters) -> Solve:
+        if pieces.plan.n_levels <= DENSE_LEVELS:
+            return dense_solver(sample, parameters, options.ridge, centre)
+        return grouped_solver(sample, parameters, options.ridge, centre, level_weight)
+
+    def centred(call: Objective) -> Callable[[Parameters], tuple[float, Parameters]]:
+        def evaluate(parameters: Parameters) -> tuple[float, Parameters]:
+            value, gradient = call(parameters)
+            return value, centre(gradient)
+
+        return evaluate
+
+    begin = centre(begin)
+    inverse = invert(begin)
+    n_rows, n_sample = rows.table.n_rows, sample.objective.rows.table.n_rows
+    if start is None and n_sample < n_rows and 10 * pieces.plan.n_levels * n_outputs <= n_sample:
+        rough = Stop(max(options.tol, 1e-5), 30, total, noise)
+        begin = minimise(centred(sample.objective), begin, inverse, rough, lambda _: None).parameters
+        inverse = invert(begin)
+    every = 6 if n_sample == n_rows else 12
+    search = minimise(centred(objective), begin, inverse, stop, on_pass, invert, every)
+    return _in_target_units(search, shift, scale, level_weight)
+
+
+def _target_scale(rows: Rows, family: Family, fit_intercept: bool) -> tuple[float, float]:
+    if family.name != "gaussian":
+        return 0.0, 1.0
+    y = rows.target.astype(np.float64)
+    shift = float(np.average(y, weights=rows.weight)) if fit_intercept else 0.0
+    scale = float(np.sqrt(np.average((y - shift) ** 2, weights=rows.weight)))
+    # Why a power of two: a float64 target keeps its digits.
+    return shift, float(2.0 ** np.round(np.log2(scale))) if scale > 0 and np.isfinite(scale) else 1.0
+
+
+def _in_target_units(search: Search, shift: float, scale: float, level_weight: NDArray[np.float64]) -> LinearFit:
+    parameters = search.parameters * scale
+    parameters[:, -1] += shift
+    history = [Pass(p.objective * scale**2, p.gradient * scale, p.seconds) for p in search.history]
+    return LinearFit(
+        parameters[:, :-1].copy(), parameters[:, -1].copy(), level_weight, history, search.n_iter, search.converged
+    )
+
+
+def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_intercept: bool) -> Parameters:
+    begin = np.zeros((n_outputs, pieces.plan.n_levels + 1))
+    if fit_intercept:
+        weight = np.ones(rows.table.n_rows) if rows.weight is None else rows.weight
+        begin[:, -1] = family.start(rows.target.astype(np.float64), weight.astype(np.float64))
+    return begin
+
+
+def _sample_objective(objective: Objective, seed: int | None) -> Objective:
+    """The objective of a sample, weighted up to all rows; of all rows where they are few. No class gets lost in it."""
+    rows = objective.rows
+    n_rows = rows.table.n_rows
+    if n_rows <= SAMPLE_ROWS:
+        return objective
+    rng = np.random.default_rng(seed)
+    if objective.family.name not in ("bernoulli", "multinomial"):
+        chosen = np.sort(rng.integers(n_rows, size=SAMPLE_ROWS))
+        return replace(objective, rows=rows.take(chosen), scale=n_rows / SAMPLE_ROWS)
+    parts, multipliers = [], []
+    classes = np.unique(rows.target)
+    for label in classes:
+        members = np.flatnonzero(rows.target == label)
+        fair = max(SAMPLE_ROWS * len(members) // n_rows, SAMPLE_ROWS // (4 * len(classes)))
+        size = min(len(members), fair)
+        parts.append(members if size == len(members) else members[rng.integers(len(members), size=size)])
+        multipliers.append(np.full(size, len(members) / size))
+    order = np.argsort(np.concatenate(parts), kind="stable")
+    taken = rows.take(np.concatenate(parts)[order])
+    weight = np.concatenate(multipliers)[order] * (1 if taken.weight is None else taken.weight)
+    return replace(objective, rows=replace(taken, weight=weight.astype(rows.table.dtype)))

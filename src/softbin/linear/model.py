@@ -1,0 +1,259 @@
+"""What LinearClassifier and LinearRegressor share: from a caller's table to a fit, and from a fit to scores and curves."""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from softbin.boundaries.grid import Grid
+from softbin.encodings.encoder import BinEncoder
+from softbin.encodings.short_names import encoder_of, is_fitted
+from softbin.encodings.tables import raise_faults, wrapped
+from softbin.engines.threads import count_threads, map_items
+from softbin.errors import DataError, OptionError
+from softbin.linear.families import Family, Floats
+from softbin.linear.fit import FitOptions, LinearFit, fit_rows
+from softbin.linear.objective import Parameters, block_scores, prepare_rows
+from softbin.linear.pieces import Pieces, locate_codes
+from softbin.linear.progress import ProgressLine
+from softbin.values.columns import column_position
+from softbin.values.names import check_columns
+from softbin.values.tables import Table, read_table
+from softbin.values.weights import read_weight
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One column's share of the score, centred on the training rows.
+
+    ``knots``: knots of soft bins, edges of hard ones (one more than values). ``special`` and ``missing`` are the
+    values of these levels (None without one). ``average`` was taken out of all of them. With several classes
+    ``values`` is classes x levels, the others have one number per class.
+    """
+
+    column: str
+    knots: NDArray[np.float64]
+    values: NDArray[np.float64]
+    special: dict[float, Any]
+    missing: Any
+    average: Any
+
+
+class LinearModel(BaseEstimator):  # type: ignore[misc]
+    """The shared half of LinearClassifier and LinearRegressor; use those."""
+
+    def curve(self, column: str | int) -> Curve:
+        """The fitted curve of a column, by name or position: what the model says about it, and all it says."""
+        check_is_fitted(self)
+        plan = self.encoder_.plan_
+        position = column_position(column, plan.grid.labels)
+        levels = plan.columns[position]
+        start, regular, b = int(plan.level_start[position]), levels.n_regular, levels.boundaries
+        coef = self._parameters[:, :-1][:, start : start + levels.count]
+        weight = self._level_weight[start : start + levels.count]
+        average = coef @ weight / weight.sum() if weight.sum() > 0 else np.zeros(len(coef))
+        centred = coef - average[:, None]
+        values = centred[:, :regular]
+        if levels.wraps:
+            values = np.concatenate([values, values[:, :1]], axis=1)
+        plain = len(coef) == 1
+        special = {code: _one(centred[:, regular + s], plain) for s, code in enumerate(b.special)}
+        missing = _one(centred[:, levels.missing], plain) if b.missing == "level" else None
+        knots = np.array(b.edges)
+        return Curve(plan.grid.labels[position], knots, _one(values, plain), special, missing, _one(average, plain))
+
+    def explain(self, X: Any) -> NDArray[np.float64]:
+        """Rows x columns (x classes): each column's contribution; with the intercept they sum to the score."""
+        check_is_fitted(self)
+        table = self._read(X)
+        self._scores(table)  # raises for values that may not be
+        pieces = self._pieces
+        value, slope = pieces.of(self._parameters[:, :-1])
+        shares = np.empty((table.n_rows, len(table.columns), len(value)))
+        for block in table.blocks():
+            moved = wrapped(block, pieces.plan)
+            for j, levels in enumerate(pieces.plan.columns):
+                code, fraction = locate_codes(moved.columns[j], levels)
+                code += pieces.code_start[j]
+                shares[block.start : block.start + block.n_rows, j] = (value[:, code] + slope[:, code] * fraction).T
+        return shares[:, :, 0] if len(value) == 1 else shares
+
+    @property
+    def grid_(self) -> Grid:
+        """The boundaries of every column."""
+        check_is_fitted(self)
+        return self.encoder_.grid_
+
+    @property
+    def n_parameters_(self) -> int:
+        """Coefficients per output: the number of levels."""
+        check_is_fitted(self)
+        return self.encoder_.n_parameters_
+
+    def _check_options(self) -> FitOptions:
+        for name, least in (("ridge", 0.0), ("tol", 0.0)):
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, (int, float, np.number)) or not (given >= least):
+                raise OptionError(f"{name}: {given!r} is not a number; pass {least:g} or more")
+            if not np.isfinite(given):
+                raise OptionError(f"{name}: {given!r} is not finite")
+        if isinstance(self.max_iter, bool) or not hasattr(self.max_iter, "__index__") or self.max_iter < 1:
+            raise OptionError(f"max_iter: {self.max_iter!r} is not a number of iterations; pass 1 or more")
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(seed.randint(2**31))
+        if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0):
+            raise OptionError(f"random_state: {seed!r} is not a seed; pass None or a whole number, 0 or more")
+        threads = count_threads(self.n_jobs)
+        return FitOptions(
+            float(self.ridge), bool(self.fit_intercept), float(self.tol), int(self.max_iter), seed, threads
+        )
+
+    def _fit_encoder(self, X: Any, y: Any, sample_weight: Any) -> BinEncoder:
+        encoder = encoder_of(self.bins)
+        if is_fitted(encoder):
+            return encoder
+        if encoder.n_jobs is None:
+            encoder.set_params(n_jobs=self.n_jobs)
+        return encoder.fit(X, y, sample_weight)
+
+    def _fit_table(
+        self,
+        X: Any,
+        table: Table,
+        target: Floats,
+        weight: Floats | None,
+        family: Family,
+        n_outputs: int,
+        boundary_weight: Any,
+    ) -> tuple[BinEncoder, LinearFit]:
+        """Encoder and coefficients; changes nothing on the estimator. Rows of weight 0 are gone already."""
+        options = self._check_options()
+        encoder = self._fit_encoder(X, target, boundary_weight)
+        check_columns(table, encoder.plan_.grid.names, len(encoder.plan_.grid), type(self).__name__)
+        if encoder.plan_.n_levels == 0:
+            raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
+        pieces = Pieces(encoder.plan_)
+        # Why a look at all rows first: the training passes count no faults.
+        _check_rows(table, pieces, options.n_threads)
+        rows = prepare_rows(table, encoder.plan_, target, weight)
+        line = ProgressLine(type(self).__name__, self.verbose)
+        try:
+            fit = fit_rows(rows, pieces, family, n_outputs, options, self._warm_start(encoder, n_outputs), line)
+        finally:
+            line.close()
+        if not fit.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in {fit.n_iter} iterations (gradient "
+                f"{fit.history[-1].gradient:.1e} per unit of weight, tol={self.tol:g}); the best point is kept. Raise "
+                "max_iter, raise ridge (separable data have no optimum without it), or raise tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return encoder, fit
+
+    def _warm_start(self, encoder: BinEncoder, n_outputs: int) -> Parameters | None:
+        old = getattr(self, "_parameters", None)
+        same = old is not None and old.shape == (n_outputs, encoder.n_parameters_ + 1)
+        return old.copy() if self.warm_start and same else None
+
+    def _set_fitted(self, encoder: BinEncoder, fit: LinearFit) -> Self:
+        self.encoder_ = encoder
+        self._pieces = Pieces(encoder.plan_)
+        self._parameters = np.column_stack([fit.coef, fit.intercept])
+        self._level_weight = fit.level_weight
+        self._arrays = {np.dtype(dtype): self._kernel_arrays(dtype) for dtype in (np.float32, np.float64)}
+        self.n_iter_ = max(fit.n_iter, 1)
+        self.history_ = fit.history
+        self.converged_ = fit.converged
+        self.n_features_in_ = len(encoder.plan_.columns)
+        names = encoder.plan_.grid.names
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _kernel_arrays(self, dtype: Any) -> list[Floats]:
+        value, slope = self._pieces.of(self._parameters[:, :-1])
+        return [np.ascontiguousarray(part, dtype) for part in (value, slope, self._parameters[:, -1])]
+
+    def _read(self, X: Any) -> Table:
+        table = read_table(X)
+        grid = self._pieces.plan.grid
+        check_columns(table, grid.names, len(grid), type(self).__name__)
+        return table
+
+    def _scores(self, table: Table) -> Floats:
+        """Rows x outputs."""
+        pieces, arrays = self._pieces, self._arrays[table.dtype]
+
+        def run(block: Any) -> tuple[Floats, NDArray[np.int64]]:
+            faults = np.zeros((len(pieces.plan.columns), 2), np.int64)
+            return block_scores(wrapped(block, pieces.plan), pieces, arrays, faults), faults
+
+        parts = map_items(run, table.blocks(), count_threads(self.n_jobs))
+        if len(parts) == 1:
+            scores, faults = parts[0]
+        else:
+            scores = np.concatenate([part for part, _ in parts])
+            faults = np.sum([found for _, found in parts], axis=0)
+        if faults.any():
+            raise_faults(table, pieces.plan, faults)
+        return scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_parameters")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _check_rows(table: Table, pieces: Pieces, n_threads: int) -> None:
+    """Raises DataError for training values that a fitted encoder does not know what to do with."""
+    strict = any(b.missing == "error" or b.outside != "clip" for b in pieces.plan.grid)
+    if not strict:
+        return
+    value, slope = (np.zeros((1, pieces.n_codes), table.dtype) for _ in range(2))
+    arrays = [value, slope, np.zeros(1, table.dtype)]
+
+    def run(block: Any) -> NDArray[np.int64]:
+        faults = np.zeros((len(pieces.plan.columns), 2), np.int64)
+        block_scores(wrapped(block, pieces.plan), pieces, arrays, faults)
+        return faults
+
+    faults = np.sum(map_items(run, table.blocks(), n_threads), axis=0)
+    if faults.any():
+        raise_faults(table, pieces.plan, faults)
+
+
+def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, Table, NDArray[Any], Floats | None]:
+    """X, table, y and weight without the rows of weight zero, which count as absent."""
+    table = read_table(X)
+    if len(y) != table.n_rows:
+        raise DataError(f"y: {len(y)} values for {table.n_rows} rows; inconsistent numbers of samples")
+    if sample_weight is None:
+        return X, table, y, None
+    units, unit = read_weight(sample_weight, table.n_rows)
+    assert units is not None
+    weight = np.broadcast_to(np.asarray(sample_weight, np.float64), (table.n_rows,))
+    if np.all(units > 0):
+        return X, table, y, weight
+    kept = np.flatnonzero(units)
+    columns = tuple(column[kept] for column in table.columns)
+    table = replace(table, columns=columns, n_rows=len(kept))
+    return table, table, y[kept], weight[kept]
+
+
+def _one(numbers: Any, plain: bool) -> Any:
+    """A single output without its axis."""
+    if not plain:
+        return numbers
+    return float(numbers[0]) if np.ndim(numbers) == 1 else numbers[0]
