@@ -129,7 +129,7 @@ class Boundaries:
 def _floats(name: str, numbers: Iterable[Any]) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in numbers)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"{name}: not a sequence of numbers ({error}); pass for example [0, 20, 35]") from None
 
 

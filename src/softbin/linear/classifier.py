@@ -92,7 +92,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
             raise DataError("y: requires y to be passed, but the target y is None; pass one class per row")
         check_classification_targets(y)
         y = column_or_1d(_labels(y), warn=True)
-        X, table, y, weight = read_rows(X, y, sample_weight)
+        table, y, weight = read_rows(X, y, sample_weight)
         classes, target = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise DataError(f"y: there is only one class, {classes[0]!r}; a classifier needs two or more")
@@ -103,7 +103,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
                 raise OptionError("class_weight: a class has no weight; drop its rows instead")
         name = "bernoulli" if len(classes) == 2 else "multinomial"
         n_outputs = 1 if len(classes) == 2 else len(classes)
-        encoder, fit = self._fit_table(X, table, target, weight, FAMILIES[name], n_outputs, boundary_weight)
+        encoder, fit = self._fit_table(table, target, weight, boundary_weight, FAMILIES[name], n_outputs)
         self.classes_ = classes
         self._set_fitted(encoder, fit)
         self.coef_ = fit.coef

@@ -96,7 +96,7 @@ class Sample:
         return np.maximum(np.nan_to_num(found, posinf=0.0), 0.0)
 
     def gram(self, weight: NDArray[np.float64], group: NDArray[np.int64]) -> Matrix:
-        """Sum of weight phi phi' with phi over groups of levels (``group``: of every level) and, last, the intercept."""
+        """Sum of weight phi phi' with phi over groups of levels (``group`` of each) and, last, the intercept."""
         left, right, fraction = self.located
         n_columns, size = len(left), int(group.max()) + 2
         # What stands on no level gets a row of its own per column, cut off below.

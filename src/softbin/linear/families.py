@@ -19,7 +19,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from softbin.errors import DataError
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[Any]  # real numbers; scores in float32 or float64
 
 
 class Family(Protocol):
@@ -144,17 +144,20 @@ class Multinomial:
     name, code = "multinomial", 4
 
     def loss(self, score: Floats, y: Floats) -> Floats:
-        return logsumexp(score, axis=1) - np.take_along_axis(score, _classes(y), axis=1)[:, 0]
+        loss: Floats = logsumexp(score, axis=1) - np.take_along_axis(score, _classes(y), axis=1)[:, 0]
+        return loss
 
     def residual(self, score: Floats, y: Floats) -> Floats:
-        return softmax(score, axis=1) - (np.arange(score.shape[1]) == _classes(y))
+        residual: Floats = softmax(score, axis=1) - (np.arange(score.shape[1]) == _classes(y))
+        return residual
 
     def curvature(self, score: Floats, y: Floats) -> Floats:
-        share = softmax(score, axis=1)
+        share: Floats = softmax(score, axis=1)
         return share * (1 - share)
 
     def mean(self, score: Floats) -> Floats:
-        return softmax(score, axis=1)
+        share: Floats = softmax(score, axis=1)
+        return share
 
     def start(self, y: Floats, weight: Floats) -> Floats:
         share = np.log(np.bincount(y.astype(np.intp), weight) / np.sum(weight))

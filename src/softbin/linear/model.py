@@ -1,4 +1,4 @@
-"""What LinearClassifier and LinearRegressor share: from a caller's table to a fit, and from a fit to scores and curves."""
+"""What LinearClassifier and LinearRegressor share: from a table to a fit, from a fit to scores and curves."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -114,27 +114,26 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
             float(self.ridge), bool(self.fit_intercept), float(self.tol), int(self.max_iter), seed, threads
         )
 
-    def _fit_encoder(self, X: Any, y: Any, sample_weight: Any) -> BinEncoder:
+    def _fit_encoder(self, table: Table, y: Any, sample_weight: Any) -> BinEncoder:
         encoder = encoder_of(self.bins)
         if is_fitted(encoder):
             return encoder
         if encoder.n_jobs is None:
             encoder.set_params(n_jobs=self.n_jobs)
-        return encoder.fit(X, y, sample_weight)
+        return encoder.fit(table, y, sample_weight)
 
     def _fit_table(
         self,
-        X: Any,
         table: Table,
         target: Floats,
         weight: Floats | None,
+        boundary_weight: Floats | None,
         family: Family,
         n_outputs: int,
-        boundary_weight: Any,
     ) -> tuple[BinEncoder, LinearFit]:
         """Encoder and coefficients; changes nothing on the estimator. Rows of weight 0 are gone already."""
         options = self._check_options()
-        encoder = self._fit_encoder(X, target, boundary_weight)
+        encoder = self._fit_encoder(table, target, boundary_weight)
         check_columns(table, encoder.plan_.grid.names, len(encoder.plan_.grid), type(self).__name__)
         if encoder.plan_.n_levels == 0:
             raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
@@ -159,8 +158,10 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
 
     def _warm_start(self, encoder: BinEncoder, n_outputs: int) -> Parameters | None:
         old = getattr(self, "_parameters", None)
-        same = old is not None and old.shape == (n_outputs, encoder.n_parameters_ + 1)
-        return old.copy() if self.warm_start and same else None
+        if not self.warm_start or old is None or old.shape != (n_outputs, encoder.n_parameters_ + 1):
+            return None
+        start: Parameters = old.copy()
+        return start
 
     def _set_fitted(self, encoder: BinEncoder, fit: LinearFit) -> Self:
         self.encoder_ = encoder
@@ -234,22 +235,22 @@ def _check_rows(table: Table, pieces: Pieces, n_threads: int) -> None:
         raise_faults(table, pieces.plan, faults)
 
 
-def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, Table, NDArray[Any], Floats | None]:
-    """X, table, y and weight without the rows of weight zero, which count as absent."""
+def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], Floats | None]:
+    """Table, y and weight without the rows of weight zero, which count as absent."""
     table = read_table(X)
     if len(y) != table.n_rows:
         raise DataError(f"y: {len(y)} values for {table.n_rows} rows; inconsistent numbers of samples")
     if sample_weight is None:
-        return X, table, y, None
-    units, unit = read_weight(sample_weight, table.n_rows)
+        return table, y, None
+    units, _ = read_weight(sample_weight, table.n_rows)
     assert units is not None
     weight = np.broadcast_to(np.asarray(sample_weight, np.float64), (table.n_rows,))
     if np.all(units > 0):
-        return X, table, y, weight
+        return table, y, weight
     kept = np.flatnonzero(units)
     columns = tuple(column[kept] for column in table.columns)
     table = replace(table, columns=columns, n_rows=len(kept))
-    return table, table, y[kept], weight[kept]
+    return table, y[kept], weight[kept]
 
 
 def _one(numbers: Any, plain: bool) -> Any:

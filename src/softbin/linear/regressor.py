@@ -67,13 +67,18 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds boundaries (unless ``bins`` is fitted) and the best curves. Rows of weight 0 count as absent."""
         family = FAMILIES[one_of("family", self.family, REGRESSION)]
-        X, table, target, weight = read_rows(X, read_target(y), sample_weight)
+        table, target, weight = read_rows(X, read_target(y), sample_weight)
         family.check(target)
-        encoder, fit = self._fit_table(X, table, target, weight, family, 1, weight)
+        encoder, fit = self._fit_table(table, target, weight, weight, family, 1)
         self._set_fitted(encoder, fit)
         self.coef_ = fit.coef[0]
         self.intercept_ = float(fit.intercept[0])
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.family != "gaussian"
+        return tags
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The expected target of every row."""

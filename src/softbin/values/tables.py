@@ -80,10 +80,12 @@ def default_names(n_columns: int) -> tuple[str, ...]:
 
 
 def read_table(X: Any) -> Table:
-    """The table behind ``X``: NumPy, pandas, Polars, Arrow, anything narwhals or NumPy can read.
+    """The table behind ``X``: NumPy, pandas, Polars, Arrow, anything narwhals or NumPy can read; a Table is itself.
 
     float32 stays float32 if every column is float32; otherwise the columns are float64. Null becomes NaN.
     """
+    if isinstance(X, Table):
+        return X
     if scipy.sparse.issparse(X):
         raise DataTypeError(
             "X is a sparse matrix: bins need the values themselves; pass X.toarray(), "
