@@ -327,9 +327,9 @@ NB_MODULE(_kernels, m) {
     nb::class_<Plan>(m, "Plan")
         .def(nb::init<std::vector<double>, const std::vector<int64_t>&, std::vector<double>,
                       const std::vector<int64_t>&, const std::vector<int32_t>&, const std::vector<int32_t>&,
-                      const std::vector<int8_t>&, const std::vector<int8_t>&>(),
+                      const std::vector<int8_t>&, const std::vector<int8_t>&, bool>(),
              "edges"_a, "edge_start"_a, "special"_a, "special_start"_a, "n_regular"_a, "missing"_a, "outside"_a,
-             "periodic"_a)
+             "periodic"_a, "soft"_a)
         .def_prop_ro("n_levels", &Plan::n_levels)
         .def_prop_ro("n_entries", &Plan::n_entries)
         .def_prop_ro("n_codes", &Plan::n_codes);

@@ -57,14 +57,15 @@ SOFTBIN_INLINE void count_cuts(const T* x, int n, const T* cuts, int32_t n_cuts,
 // How far into its bin each value lies: 0 at the left edge, 1 at the right one, beyond that outside.
 template <class T, class F>
 SOFTBIN_INLINE void bin_fraction(const ColumnPlan& c, const T* x, int n, const int32_t* bin, F* fraction) {
-    if (c.n_edges < 2) {
+    // On a circle with a single knot that one takes all the weight.
+    if (c.n_edges < 2 || (c.periodic && c.n_regular < 2 && c.soft)) {
         for (int i = 0; i < n; ++i) fraction[i] = F(0);
         return;
     }
     const double* edges = c.edges;
     const double* widths = c.widths;
     for (int i = 0; i < n; ++i)
-        fraction[i] = static_cast<F>((static_cast<double>(x[i]) - edges[bin[i]]) / widths[bin[i]]);
+        fraction[i] = static_cast<F>((static_cast<double>(x[i]) - edges[bin[i]]) / widths[bin[i]]) + F(0);  // no -0.0
 }
 
 // Fills level and (unless null) fraction of a tile. Returns whether any value is not in a regular level:
@@ -95,10 +96,10 @@ SOFTBIN_INLINE bool locate(const ColumnPlan& c, const T* x, int n, int32_t* leve
             own = missing;
             faults.missing += c.missing == missing_is_error;
         } else {
-            for (int32_t s = 0; s < c.n_special; ++s) own = x[i] == static_cast<T>(c.special[s]) ? c.n_regular + s : own;
+            for (int32_t s = 0; s < c.n_special; ++s) own = x[i] == c.codes(T())[s] ? c.n_regular + s : own;
             if (own < 0 && c.n_regular == 0) own = missing;
             if (own < 0 && bounded) faults.outside += (v < c.edges[0]) | (v > c.edges[c.n_edges - 1]);
-            if (own < 0 && c.outside == Outside::linear) faults.outside += !(v - v == 0);
+            if (own < 0 && (c.outside == Outside::linear || c.periodic)) faults.outside += !(v - v == 0);
         }
         if (own >= 0) {
             level[i] = own;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace softbin {
@@ -25,16 +27,20 @@ struct ColumnPlan {
     int32_t n_regular;      // bins or knots
     int32_t n_levels;
     const double* special;
+    const float* special32;  // NaN where float32 cannot spell the code
     int32_t n_special;
     int32_t missing;        // level, missing_is_zero or missing_is_error
     Outside outside;
-    bool periodic;          // soft: the last knot is the first level
+    bool periodic;          // wraps: of soft bins, the last knot is the first level
+    bool soft;
 
     int32_t none() const { return n_levels; }  // the code of "no level at all"
     // A code is a bin, or stands behind the bins for a special code or, last, for missing (additive.hpp).
     int32_t n_bins() const { return n_edges > 1 ? n_edges - 1 : n_edges; }
     int32_t n_codes() const { return n_bins() + n_special + 1; }
     int32_t n_cuts() const { return n_edges > 2 ? n_edges - 2 : 0; }
+    const double* codes(double) const { return special; }
+    const float* codes(float) const { return special32; }
     const double* cuts(double) const { return edges + 1; }
     const float* cuts(float) const { return edges32 + 1; }
 };
@@ -58,7 +64,7 @@ public:
     Plan(std::vector<double> edges, const std::vector<int64_t>& edge_start, std::vector<double> special,
          const std::vector<int64_t>& special_start, const std::vector<int32_t>& n_regular,
          const std::vector<int32_t>& missing, const std::vector<int8_t>& outside,
-         const std::vector<int8_t>& periodic)
+         const std::vector<int8_t>& periodic, bool soft)
         : edges_(std::move(edges)), special_(std::move(special)) {
         widths_.resize(edges_.size(), 0.0);
         edges32_.resize(edges_.size());
@@ -67,6 +73,14 @@ public:
             if (i + 1 < edges_.size()) widths_[i] = edges_[i + 1] - edges_[i];
         }
         const size_t n = n_regular.size();
+        check(edge_start, edges_.size(), n, "edges");
+        check(special_start, special_.size(), n, "special");
+        if (missing.size() != n || outside.size() != n || periodic.size() != n)
+            throw std::invalid_argument("plan: not one of everything per column");
+        for (const double code : special_) {
+            const bool fits = std::abs(code) <= std::numeric_limits<float>::max();
+            special32_.push_back(fits ? static_cast<float>(code) : std::numeric_limits<float>::quiet_NaN());
+        }
         level_start_.assign(n + 1, 0);
         entry_start_.assign(n + 1, 0);
         code_start_.assign(n + 1, 0);
@@ -79,11 +93,17 @@ public:
             c.scale = column_scale(c.edges, c.n_edges);
             c.n_regular = n_regular[j];
             c.special = special_.data() + special_start[j];
+            c.special32 = special32_.data() + special_start[j];
             c.n_special = static_cast<int32_t>(special_start[j + 1] - special_start[j]);
             c.missing = missing[j];
             c.n_levels = c.n_regular + c.n_special + (c.missing >= 0 ? 1 : 0);
             c.outside = static_cast<Outside>(outside[j]);
             c.periodic = periodic[j] != 0;
+            c.soft = soft;
+            const int32_t regular = soft ? c.n_edges - (c.periodic && c.n_edges > 1) : c.n_bins();
+            if (c.n_regular != regular || c.missing < missing_is_error ||
+                (c.missing >= 0 && c.missing != c.n_regular + c.n_special))
+                throw std::invalid_argument("plan: levels that do not follow from the edges");
             columns_.push_back(c);
             level_start_[j + 1] = level_start_[j] + c.n_levels;
             code_start_[j + 1] = code_start_[j] + c.n_codes();
@@ -103,8 +123,14 @@ public:
     int64_t n_codes() const { return code_start_.back(); }
 
 private:
+    static void check(const std::vector<int64_t>& start, size_t size, size_t n_columns, const char* what) {
+        bool fits = start.size() == n_columns + 1 && start.front() == 0 && start.back() == static_cast<int64_t>(size);
+        for (size_t j = 0; fits && j < n_columns; ++j) fits = start[j] <= start[j + 1];
+        if (!fits) throw std::invalid_argument(std::string("plan: wrong offsets of ") + what);
+    }
+
     std::vector<double> edges_, widths_, special_;
-    std::vector<float> edges32_;
+    std::vector<float> edges32_, special32_;
     std::vector<ColumnPlan> columns_;
     std::vector<int64_t> level_start_, entry_start_, code_start_;
 };

@@ -22,7 +22,12 @@ SOFTBIN_INLINE void totals_of(const ColumnPlan& c, Values<T> values, int64_t n_r
         if (c.n_edges < 2) {
             for (int i = 0; i < n; ++i) offset[i] = 0.0;
         } else {
-            for (int i = 0; i < n; ++i) offset[i] = (static_cast<double>(x[i]) - edges[bin[i]]) * scale;
+            const double low = edges[0], high = edges[c.n_edges - 1];
+            for (int i = 0; i < n; ++i) {
+                const double v = x[i];
+                offset[i] = v < low ? low : (v > high ? high : v);
+            }
+            for (int i = 0; i < n; ++i) offset[i] = (offset[i] - edges[bin[i]]) * scale;
         }
         if (!odd && !weight) {
             for (int i = 0; i < n; ++i) {

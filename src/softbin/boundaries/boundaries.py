@@ -43,6 +43,7 @@ class Boundaries:
     def __post_init__(self) -> None:
         for name in ("edges", "special", "weight", "mean", "special_weight"):
             object.__setattr__(self, name, _floats(name, getattr(self, name)))
+        object.__setattr__(self, "missing_weight", _floats("missing_weight", [self.missing_weight])[0])
         _check_edges(self.edges)
         _check_special(self.special)
         if self.missing not in get_args(Missing):
@@ -128,6 +129,8 @@ class Boundaries:
 
 def _floats(name: str, numbers: Iterable[Any]) -> tuple[float, ...]:
     try:
+        if isinstance(numbers, str):
+            raise TypeError(f"{numbers!r} is a word")
         return tuple(float(number) for number in numbers)
     except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"{name}: not a sequence of numbers ({error}); pass for example [0, 20, 35]") from None

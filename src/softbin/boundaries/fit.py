@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from softbin import kernels
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.periodic import Periodic
 from softbin.boundaries.rule import Rule
+from softbin.boundaries.user_edges import UserEdges
 from softbin.engines.threads import map_items
 from softbin.errors import OptionError
 from softbin.summaries.bin_totals import bin_totals
@@ -42,10 +44,13 @@ def fit_boundaries(
                 boundaries,
                 weight=tuple(w * units for w in weight_),
                 mean=mean,
-                missing_weight=histogram.missing * units,
             )
         )
     return fitted, histograms
+
+
+def _needs_no_values(rule: Rule) -> bool:
+    return isinstance(rule.rule if isinstance(rule, Periodic) else rule, UserEdges)
 
 
 def _apply(
@@ -58,7 +63,7 @@ def _apply(
         for column, rule in enumerate(rules):
             if column in found:
                 continue
-            if len(histograms[column]) == 0:
+            if len(histograms[column]) == 0 and not _needs_no_values(rule):
                 found[column] = Boundaries((), note="no finite value to learn from")
                 continue
             try:

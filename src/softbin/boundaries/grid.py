@@ -5,7 +5,7 @@ A Grid is a value: edits return a new one, equal grids compare equal, and a save
 
 import json
 import os
-import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -115,14 +115,12 @@ class Grid:
         path = Path(path)
         if path.exists() and not overwrite:
             raise SavedFileError(f"{path}: exists already; pass overwrite=True to replace it")
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.to_json())
+            temporary.write_text(self.to_json(), encoding="utf-8")
             os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        finally:
+            temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Grid":
@@ -134,4 +132,7 @@ class Grid:
 
 
 def _names(state: dict[str, Any]) -> tuple[str, ...] | None:
-    return None if state["names"] is None else tuple(state["names"])
+    names = state["names"]
+    if names is not None and not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names {names!r} are not all text")
+    return None if names is None else tuple(names)

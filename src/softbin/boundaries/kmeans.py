@@ -1,8 +1,8 @@
 """Bins around the centres of one-dimensional k-means; the cuts lie midway between centres.
 
-Lloyd's iteration from equally wide bins, as in scikit-learn, but on the histogram: sorted buckets with running
-sums make a step cost K log B, and the result does not depend on rows, order or a seed. Long columns are resolved
-until no bucket holds more than 1/2048 of the weight (single values excepted) and stand at the buckets' middles.
+Lloyd's iteration from equally wide bins, as in scikit-learn, but on sorted points with running sums: a step costs
+K log B and the result does not depend on rows, order or a seed. A column with more than 4096 distinct values is
+represented by as many values at equal ranks.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.quantile import at_ranks, equal_ranks
 from softbin.boundaries.rule import check_n_bins
 from softbin.boundaries.tidy import drop_dead, few_values, own_places
 from softbin.summaries.rank_histogram import RankHistogram
 
 Floats = NDArray[np.float64]
 
-FINEST_SHARE = 2048
+MOST_POINTS = 4096
 MOST_STEPS = 300
 
 
@@ -40,16 +41,24 @@ class KMeans:
         values = few_values(histogram, self.n_bins + knots)
         if values is not None:
             return Boundaries(tuple(own_places(values, knots)))
-        heavy = histogram.weight > max(1, histogram.total // FINEST_SHARE)
-        histogram.require(np.flatnonzero(heavy))
+        points, weight = representatives(histogram)
         low, high = histogram.minimum, histogram.maximum
         # Why: in units of the column's range, so that no scale overflows.
-        points = (histogram.low / 2 + histogram.high / 2 - low) / (high - low)
-        cuts = k_means_cuts(np.clip(points, 0, 1), histogram.weight.astype(np.float64), self.n_bins)
+        cuts = k_means_cuts(np.clip((points - low) / (high - low), 0, 1), weight, self.n_bins)
         edges = np.unique(np.concatenate([[low], low + (high - low) * cuts, [high]]))
         live = drop_dead(histogram, edges, knots)
         merged = self.n_bins + 1 - len(live)
         return Boundaries(tuple(live), note=f"{merged} empty clusters dropped" if merged else "")
+
+
+def representatives(histogram: RankHistogram) -> tuple[Floats, Floats]:
+    """All distinct values and their weights, where they are few; else values at equal ranks, which weigh the same."""
+    values = few_values(histogram, MOST_POINTS)
+    if values is not None:
+        return values, histogram.weight.astype(np.float64)
+    at = at_ranks(histogram, equal_ranks(0, histogram.total, 2 * MOST_POINTS)[::2])
+    histogram.require(at)
+    return histogram.low[at], np.ones(len(at))
 
 
 def k_means_cuts(points: Floats, weight: Floats, n_clusters: int) -> Floats:

@@ -50,15 +50,22 @@ class Quantile:
 
 def _ask_likely(histogram: RankHistogram, n_bins: int) -> None:
     """Requires what the rest will most likely look at, all at once: each refinement is a pass over the rows."""
-    ranks = equal_ranks(0, histogram.total, n_bins)
-    likely = np.searchsorted(histogram.below, ranks, side="right") - 1
+    likely = at_ranks(histogram, equal_ranks(0, histogram.total, n_bins))
     histogram.require(np.concatenate([[0], likely, [len(histogram) - 1]]))
 
 
 def equal_ranks(start: int, weight: int, parts: int) -> NDArray[np.int64]:
-    """Where ``weight`` units from ``start`` on are divided into equal parts."""
+    """Where ``weight`` units from ``start`` on are divided into equal parts, in half units, rounded down.
+
+    Half units are all it takes to compare with middles of integers exactly.
+    """
     # Why Python integers: the product may pass 2^63.
-    return np.array([start + part * weight // parts for part in range(1, parts)], dtype=np.int64)
+    return np.array([2 * start + 2 * part * weight // parts for part in range(1, parts)], dtype=np.int64)
+
+
+def at_ranks(histogram: RankHistogram, half_units: NDArray[np.int64]) -> Indices:
+    """The bucket around each rank."""
+    return np.searchsorted(histogram.below, half_units // 2, side="right") - 1
 
 
 def heavy_values(histogram: RankHistogram, n_bins: int) -> Indices:
@@ -142,9 +149,9 @@ def _cut(histogram: RankHistogram, stretch: Stretch, n_bins: int) -> Indices:
     first, stop = stretch
     below = histogram.below
     ranks = equal_ranks(int(below[first]), int(below[stop] - below[first]), n_bins)
-    at = np.searchsorted(below, ranks, side="right") - 1
+    at = at_ranks(histogram, ranks)
     histogram.require(at)
-    nearer_end = ranks - below[at] >= below[at + 1] - ranks
+    nearer_end = ranks >= below[at] + below[at + 1]
     return _spread(histogram, at + nearer_end, (first + 1, stop))
 
 
@@ -153,7 +160,7 @@ def _place(histogram: RankHistogram, stretch: Stretch, n_knots: int) -> Indices:
     first, stop = stretch
     below = histogram.below
     ranks = equal_ranks(int(below[first]), int(below[stop] - below[first]), n_knots + 1)
-    return _spread(histogram, np.searchsorted(below, ranks, side="right") - 1, stretch)
+    return _spread(histogram, at_ranks(histogram, ranks), stretch)
 
 
 def _spread(histogram: RankHistogram, wanted: Indices, within: Stretch) -> Indices:

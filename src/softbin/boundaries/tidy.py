@@ -41,6 +41,9 @@ def close_end(low: float, cuts: list[float], high: float) -> Floats:
     """Edges from low over the cuts to high; a last bin that holds only ``high`` keeps some width."""
     if cuts and cuts[-1] >= high:
         high = math.nextafter(high, math.inf)
+        if not math.isfinite(high):
+            # There is no float above: the two largest values share a bin.
+            high = cuts.pop()
     return np.array([low, *cuts, high])
 
 

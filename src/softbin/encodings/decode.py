@@ -29,7 +29,10 @@ def decode_matrix(matrix: Any, plan: Plan) -> NDArray[np.floating[Any]]:
             low, high = levels.boundaries.edges[0], levels.boundaries.edges[-1]
             # Between the last knot and the first one the first stands for the end of the period.
             values[:, j] += np.where(high_weight > 0, low_weight * (high - low), 0)
-    return values.astype(matrix.dtype if matrix.dtype.kind == "f" else np.float64)
+    # Why not always the dtype of the weights: edges of float64 data may lie beyond float32.
+    largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
+    narrow = matrix.dtype == np.float32 and largest <= np.finfo(np.float32).max
+    return values.astype(np.float32 if narrow else np.float64)
 
 
 def decode_codes(codes: NDArray[Any], plan: Plan) -> NDArray[np.float64]:

@@ -45,6 +45,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     _soft: ClassVar[bool]
     _outputs: ClassVar[tuple[str, ...]]
+    _outsides: ClassVar[tuple[str, ...]]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Finds the boundaries of every column. ``sample_weight`` 2 is a row twice, 0 a row absent."""
@@ -59,8 +60,8 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         threads = count_threads(self.n_jobs)
         found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads)
         columns = [
-            _finish(boundaries, asked, tuple(count * unit for count in units))
-            for boundaries, asked, units in zip(found, options, special_units, strict=True)
+            _finish(boundaries, asked, units, histogram)
+            for boundaries, asked, units, histogram in zip(found, options, special_units, histograms, strict=True)
         ]
         plan = Plan(Grid(tuple(columns), table.names), self._soft)
         report = _report(plan, options, histograms)
@@ -199,6 +200,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Options(
             self.n_bins, self.strategy, self.edges, self.missing, self.special, self.outside,
             getattr(self, "period", None),
+            self._outsides,
         )  # fmt: skip
 
     def _check_output_options(self) -> None:
@@ -232,15 +234,16 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked_codes(self, codes: Any) -> NDArray[Any]:
         codes = np.asarray(codes)
+        whole: NDArray[np.int64]
         if codes.ndim != 2 or codes.shape[1] != len(self.plan_.columns) or codes.dtype.kind not in "iuf":
             raise DataError(
                 f"codes: an array of {codes.dtype}, shape {codes.shape}, is not one code for each of "
                 f"{len(self.plan_.columns)} columns; pass what this encoder returned"
             )
         limits = np.array([levels.none for levels in self.plan_.columns])
-        if np.any((codes < 0) | (codes > limits)):
+        if not np.all((codes >= 0) & (codes <= limits) & (codes == np.floor(codes))):
             raise DataError("codes: some are not codes of their column; pass what this encoder returned")
-        whole: NDArray[np.int64] = codes.astype(np.int64)
+        whole = codes.astype(np.int64)
         return whole
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -256,7 +259,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
     """Raises DataError for missing or infinite values that the options do not allow."""
     for label, column, asked in zip(table.labels, table.columns, options, strict=True):
-        if asked.missing != "error" and asked.outside == "clip":
+        if asked.missing != "error" and asked.outside == "clip" and asked.period is None:
             continue
         weighed = column if table.weight is None else column[table.weight > 0]
         if asked.missing == "error" and (missing := int(np.isnan(weighed).sum())):
@@ -264,24 +267,30 @@ def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
                 f'column {label!r}: {missing} missing values (NaN); pass missing="level" or missing="zero", '
                 "or fill them first"
             )
+        if asked.period is not None and (infinite := int(np.isinf(weighed).sum())):
+            raise DataError(
+                f"column {label!r}: {infinite} values are infinite, which is nowhere on a circle; drop them"
+            )
         if asked.outside != "clip" and (infinite := int(np.isinf(weighed).sum())):
             raise DataError(f'column {label!r}: {infinite} values are infinite; pass outside="clip" or drop them')
 
 
-def _finish(boundaries: Boundaries, asked: ColumnOptions, special_weight: tuple[float, ...]) -> Boundaries:
+def _finish(
+    boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], histogram: RankHistogram
+) -> Boundaries:
     """The rule's boundaries with what the options say about everything that is not between the edges."""
-    # Why: special codes were handed to the rule as missing.
-    missing_weight = boundaries.missing_weight - sum(special_weight)
+    # Why the difference: special codes were handed to the rule as missing.
+    missing_units = histogram.missing - sum(special_units)
     missing = asked.missing
     if missing == "auto":
-        missing = "level" if missing_weight > 0 else "error"
+        missing = "level" if missing_units > 0 else "error"
     return replace(
         boundaries,
         missing=missing,
         special=asked.special,
         outside=asked.outside,
-        special_weight=special_weight,
-        missing_weight=missing_weight,
+        special_weight=tuple(units * histogram.unit for units in special_units),
+        missing_weight=missing_units * histogram.unit,
     )
 
 

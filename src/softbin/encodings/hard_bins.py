@@ -58,6 +58,7 @@ class HardBins(BinEncoder):
 
     _soft: ClassVar[bool] = False
     _outputs: ClassVar[tuple[str, ...]] = ("sparse", "dense", "ordinal")
+    _outsides: ClassVar[tuple[str, ...]] = ("clip", "error")
 
     def __init__(
         self,

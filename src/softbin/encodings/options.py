@@ -14,7 +14,7 @@ from softbin.boundaries.periodic import Periodic
 from softbin.boundaries.rule import Rule, check_n_bins
 from softbin.boundaries.strategies import STRATEGIES
 from softbin.boundaries.user_edges import UserEdges
-from softbin.encodings.locate import wrap
+from softbin.encodings.locate import special_codes, wrap
 from softbin.errors import OptionError
 from softbin.values.columns import per_column
 from softbin.values.tables import Column, Table, Weight
@@ -46,11 +46,12 @@ class Options:
     special: Any = None
     outside: Any = "clip"
     period: Any = None
+    outsides: tuple[str, ...] = get_args(Outside)
 
     def per_column(self, labels: tuple[str, ...]) -> list[ColumnOptions]:
         """One value per column, or an error that says which option is wrong for which column."""
         missing = one_of("missing", self.missing, get_args(MissingOption))
-        outside = one_of("outside", self.outside, get_args(Outside))
+        outside = one_of("outside", self.outside, self.outsides)
         n_bins = self._n_bins(labels)
         edges: list[Any] = [None] * len(labels) if self.edges is None else self._edges(labels)
         special = self._special(labels)
@@ -60,7 +61,7 @@ class Options:
         found = []
         for j, label in enumerate(labels):
             try:
-                rule = self._rule(n_bins[j]) if edges[j] is None else UserEdges(tuple(edges[j]))
+                rule = self._rule(n_bins[j]) if edges[j] is None else UserEdges(edges[j])
                 asked = len(rule.edges) - 1 if isinstance(rule, UserEdges) else getattr(rule, "n_bins", n_bins[j])
                 rule = rule if period[j] is None else Periodic(rule, period[j])
                 codes = Boundaries((), special=special[j]).special
@@ -78,7 +79,11 @@ class Options:
         return [check_n_bins(count) for count in counts]
 
     def _edges(self, labels: tuple[str, ...]) -> list[Any]:
-        if not isinstance(self.edges, Mapping) and any(isinstance(entry, Real) for entry in self.edges):
+        if (
+            isinstance(self.edges, Iterable)
+            and not isinstance(self.edges, Mapping)
+            and any(isinstance(entry, Real) for entry in self.edges)
+        ):
             raise OptionError(
                 "edges: a flat list of numbers does not say for which column; pass {column: [edges]}, "
                 "or a list with one list of edges (or None) per column"
@@ -116,8 +121,11 @@ def one_of(option: str, given: Any, allowed: Iterable[str]) -> Any:
 
 
 def _codes(given: Any) -> tuple[float, ...]:
-    codes = [given] if isinstance(given, Real) else given
-    return tuple(codes)
+    if isinstance(given, Real):
+        return (float(given),)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise OptionError(f"special: {given!r} is not a code or a list of codes; pass for example [-999]")
+    return tuple(given)
 
 
 def ordinary_values(table: Table, options: list[ColumnOptions]) -> tuple[Table, list[tuple[int, ...]]]:
@@ -128,7 +136,7 @@ def ordinary_values(table: Table, options: list[ColumnOptions]) -> tuple[Table, 
     columns: list[Column] = []
     weights = []
     for column, asked in zip(table.columns, options, strict=True):
-        special = np.array(asked.special, column.dtype)
+        special = special_codes(asked.special, column.dtype)
         weights.append(tuple(_weight_of(column == code, table.weight) for code in special))
         if asked.special:
             column = np.where(np.isin(column, special), column.dtype.type(np.nan), column)

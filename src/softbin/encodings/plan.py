@@ -106,7 +106,8 @@ class Plan:
             [levels.n_regular for levels in self.columns],
             [MISSING_CODES.get(c.boundaries.missing, c.missing) for c in self.columns],
             [OUTSIDE_CODES[b.outside] for b in self.grid],
-            [levels.wraps for levels in self.columns],
+            [b.period is not None for b in self.grid],
+            self.soft,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -63,6 +63,7 @@ class SoftBins(BinEncoder):
 
     _soft: ClassVar[bool] = True
     _outputs: ClassVar[tuple[str, ...]] = ("sparse", "dense")
+    _outsides: ClassVar[tuple[str, ...]] = ("clip", "linear", "error")
 
     def __init__(
         self,

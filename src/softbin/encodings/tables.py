@@ -38,7 +38,8 @@ def encode_csr(table: Table, plan: Plan, dtype: np.dtype[Any], n_threads: int) -
             kernel = _kernel("hat_csr" if plan.soft else "one_hot_csr")
             kernel(plan.compiled, block.columns, indices[part], data[part], faults.reshape(-1))
             return
-        into = indices[part].reshape(-1, per_row), data[part].reshape(-1, per_row)
+        shape = (block.n_rows, per_row)
+        into = indices[part].reshape(shape), data[part].reshape(shape)
         for j, (levels, weights) in enumerate(_entries(block, plan, dtype, faults)):
             at = slice(plan.entry_start[j], plan.entry_start[j + 1])
             into[0][:, at], into[1][:, at] = levels + plan.level_start[j], weights
@@ -152,6 +153,8 @@ def raise_faults(table: Table, plan: Plan, faults: FaultCounts) -> None:
                 f"column {name!r}: {missing} missing values (NaN), and there were none when it was fitted; "
                 'pass missing="level" or missing="zero", or fill them first'
             )
+        if boundaries.period is not None:
+            raise DataError(f"column {name!r}: {outside} values are infinite, which is nowhere on a circle; drop them")
         if boundaries.outside == "linear":
             raise DataError(
                 f"column {name!r}: {outside} values are infinite, and the end slope leads nowhere from there; "

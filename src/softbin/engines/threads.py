@@ -30,9 +30,10 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return min(_cores(), int(limit)) if limit.isdigit() and int(limit) > 0 else _cores()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
         raise OptionError(f"n_jobs: {n_jobs!r} is not a number of threads; pass None, 1, 2, ... or -1 for all")
-    return n_jobs if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+    count = int(n_jobs)
+    return count if count > 0 else max(1, _cores() + 1 + count)
 
 
 def map_items(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:

@@ -1,7 +1,8 @@
 """Weight and mean of the values in each bin, for every column at once: one pass.
 
 A bin sums the weighted *offset* of its values from its left edge, in units of about the column's range, so the mean is
-right at any scale. Blocks are added in their order: the same bits for any number of threads.
+right at any scale; values beyond the ends count as on them. Blocks are added in their order: the same bits for any
+number of threads.
 """
 
 from collections.abc import Sequence
@@ -42,6 +43,9 @@ def column_totals(column: Column, edges: NDArray[np.float64], weight: Weight | N
     """A block's share of one column's totals; infinite and missing values are left out."""
     finite = np.isfinite(column)
     values = column[finite].astype(np.float64)
+    if len(edges):
+        # Why: a value beyond edges given by hand counts as on the end; its offset could overflow a sum.
+        values = np.clip(values, edges[0], edges[-1])
     units = np.ones(len(values)) if weight is None else weight[finite].astype(np.float64)
     bins = np.searchsorted(edges[1:-1], values, side="right")
     offset = (values - edges[bins]) * column_scale(edges) if len(edges) > 1 else np.zeros(len(values))
@@ -61,9 +65,8 @@ def _finish(edges: NDArray[np.float64], totals: Totals) -> tuple[tuple[float, ..
     weight, offset = totals.T
     if len(edges) == 1:
         return (float(weight[0]),), (float(edges[0]),)
-    middle = np.diff(edges) / 2
-    mean = np.divide(offset, weight * column_scale(edges), out=middle, where=weight > 0)
-    return tuple(weight.tolist()), tuple((edges[:-1] + mean).tolist())
+    mean = np.divide(offset, weight, out=np.diff(edges) / 2 * column_scale(edges), where=weight > 0)
+    return tuple(weight.tolist()), tuple((edges[:-1] + mean / column_scale(edges)).tolist())
 
 
 def _compiled_plan(edges: Sequence[tuple[float, ...]]) -> Any:
@@ -72,4 +75,5 @@ def _compiled_plan(edges: Sequence[tuple[float, ...]]) -> Any:
     n = len(edges)
     start = np.cumsum([0, *map(len, edges)])
     flat = [edge for column in edges for edge in column]
-    return kernels.compiled.Plan(flat, start.tolist(), [], [0] * (n + 1), [1] * n, [-1] * n, [0] * n, [0] * n)
+    n_regular = [max(1, len(column) - 1) if column else 0 for column in edges]
+    return kernels.compiled.Plan(flat, start.tolist(), [], [0] * (n + 1), n_regular, [-1] * n, [0] * n, [0] * n, False)

@@ -91,6 +91,11 @@ class RankHistogram:
         return self.prefix << (self.width - self.depth).astype(np.uint64)
 
     @cached_property
+    def stop(self) -> Keys:
+        """The last key of each bucket."""
+        return self.start + ((np.uint64(1) << (self.width - self.depth).astype(np.uint64)) - np.uint64(1))
+
+    @cached_property
     def low(self) -> NDArray[np.float64]:
         """The lowest value each bucket can hold."""
         return key_values(self.start, self.width)
@@ -98,8 +103,7 @@ class RankHistogram:
     @cached_property
     def high(self) -> NDArray[np.float64]:
         """The highest value each bucket can hold; equal to ``low`` where a bucket is one value."""
-        gap = (np.uint64(1) << (self.width - self.depth).astype(np.uint64)) - np.uint64(1)
-        return key_values(self.start + gap, self.width)
+        return key_values(self.stop, self.width)
 
     @cached_property
     def is_value(self) -> NDArray[np.bool_]:
@@ -144,7 +148,7 @@ class RankHistogram:
             infinite=self.infinite + other.infinite,
             unit=self.unit,
         )
-        if np.any(merged.high[:-1] >= merged.low[1:]):
+        if np.any(merged.stop[:-1] > merged.start[1:] - np.uint64(1)):
             raise ValueError("histograms refined differently cannot be merged: refine both alike first")
         return merged
 

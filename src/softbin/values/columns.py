@@ -1,6 +1,6 @@
 """Columns are meant by name or by position, everywhere, in the same way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -28,9 +28,14 @@ def per_column(option: str, given: Any, labels: Sequence[str], otherwise: Value)
 
     Columns a dict does not name get ``otherwise``.
     """
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+        raise OptionError(
+            f"{option}: {given!r} is neither a list with one entry per column nor a dict {{column: value}}"
+        )
     if isinstance(given, Mapping):
         values: list[Any] = [otherwise] * len(labels)
-        positions = [column_position(column, labels) for column in given]
+        known = {label: position for position, label in enumerate(labels)}
+        positions = [known[c] if isinstance(c, str) and c in known else column_position(c, labels) for c in given]
         if len(set(positions)) < len(positions):
             raise OptionError(f"{option}: a column is named twice, by name and by position; name it once")
         for position, value in zip(positions, given.values(), strict=True):

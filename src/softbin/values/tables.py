@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from softbin.errors import DataError, DataTypeError
@@ -91,10 +92,13 @@ def read_table(X: Any) -> Table:
             "X is a sparse matrix: bins need the values themselves; pass X.toarray(), "
             "or keep only the sparse columns you want to bin"
         )
-    frame = nw.from_native(X, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    table = _from_frame(frame) if isinstance(frame, nw.DataFrame) else _from_array(X)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        table = _from_frame(frame) if isinstance(frame, nw.DataFrame) else _from_array(X)
+    except DuplicateError as error:
+        raise DataError(f"X: column names must be unique ({error}); rename them") from None
     if not table.columns:
         raise DataError(
             f"X: 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required; "
@@ -135,7 +139,7 @@ def _from_array(X: Any) -> Table:
 
 def _from_frame(frame: nw.DataFrame[Any]) -> Table:
     names = tuple(frame.columns)
-    parts = [_frame_column(frame[:, j], str(name)) for j, name in enumerate(names)]
+    parts = [_frame_column(series, str(name)) for series, name in zip(frame.iter_columns(), names, strict=True)]
     named = all(isinstance(name, str) for name in names)
     return _table(parts, names if named else None, frame.shape[0])
 
@@ -145,7 +149,7 @@ def _table(parts: list[NDArray[Any]], names: tuple[str, ...] | None, n_rows: int
     return Table(tuple(_as_float(part, dtype) for part in parts), names, n_rows, dtype)
 
 
-def _frame_column(series: nw.Series[Any], name: str) -> NDArray[Any]:
+def _frame_column(series: Any, name: str) -> NDArray[Any]:
     dtype = series.dtype
     if dtype == nw.Boolean or dtype == nw.Decimal:
         series = series.cast(nw.Float64)
@@ -161,12 +165,10 @@ def _frame_column(series: nw.Series[Any], name: str) -> NDArray[Any]:
 
 def _number_column(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """A column of Python objects as float64, or an error that shows the first one that is not a number."""
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
     for value in values:
         try:
+            if isinstance(value, (str, bytes)):
+                raise TypeError("it is text")
             float(np.nan if value is None else value)
         except (TypeError, ValueError) as error:
             raise DataTypeError(

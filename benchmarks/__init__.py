@@ -1,0 +1,1 @@
+"""Measurements: one file per operation, one adapter per competitor. ``core.py`` is the command."""
