@@ -94,8 +94,9 @@ def test_scikit_learn_sparse_spline_turns_float32_into_float64_and_ours_keeps_it
 @each_encoder
 @pytest.mark.parametrize("strategy", ["quantile", "uniform", "kmeans"])
 def test_optbinning_drops_a_perfectly_separating_column_and_ours_keeps_it(encoder, strategy):
-    y = RNG.permutation(600) < 180
-    X = np.where(y, RNG.uniform(5, 6, 600), RNG.uniform(-6, -5, 600))[:, None]
+    rng = np.random.default_rng(4)
+    y = rng.permutation(600) < 180
+    X = np.where(y, rng.uniform(5, 6, 600), rng.uniform(-6, -5, 600))[:, None]
     model = make_pipeline(make(encoder, strategy), LogisticRegression(C=100)).fit(X, y)
     assert model.score(X, y) == 1
 

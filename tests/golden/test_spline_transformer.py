@@ -43,7 +43,7 @@ def test_uniform_knots_are_scikit_learns_uniform_knots(outside):
 
 
 def test_quantile_knots_are_scikit_learns_where_ranks_are_whole():
-    column = RNG.permutation(np.linspace(-3, 9, 101))[:, None]
+    column = np.random.default_rng(3).permutation(np.linspace(-3, 9, 101))[:, None]
     ours = SoftBins(10).fit(column).bin_edges_[0]
     np.testing.assert_allclose(ours, np.quantile(column, np.linspace(0, 1, 11)), atol=0.13)
     assert len(ours) == 11
@@ -84,6 +84,6 @@ def test_weights_times_heights_are_interpolation_through_the_knots(rule, dtype, 
 
 def test_numpy_interp_itself_agrees_on_an_ordinary_column():
     soft = SoftBins(10, output="dense").fit(COLUMN[:, None])
-    heights = RNG.normal(size=11)
+    heights = np.random.default_rng(4).normal(size=11)
     expected = np.interp(NEW[:, 0], soft.bin_edges_[0], heights)
     np.testing.assert_allclose(soft.transform(NEW) @ heights, expected, rtol=0, atol=1e-12)

@@ -90,17 +90,22 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         """Finds boundaries (unless ``bins`` is fitted) and the best curves. Rows of weight 0 count as absent."""
         if y is None:
             raise DataError("y: requires y to be passed, but the target y is None; pass one class per row")
-        check_classification_targets(y)
-        y = column_or_1d(_labels(y), warn=True)
+        y = _labels(y)
+        if y.dtype.kind not in "bui":  # whole numbers are classes, and looking again takes time
+            check_classification_targets(y)
         table, y, weight = read_rows(X, y, sample_weight)
-        classes, target = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
         if len(classes) < 2:
             raise DataError(f"y: there is only one class, {classes[0]!r}; a classifier needs two or more")
         boundary_weight = weight
         if self.class_weight is not None:
-            weight = self._class_weights(classes, y, weight)[target] * (1.0 if weight is None else weight)
-            if not np.all(weight > 0):
+            class_weight = self._class_weights(classes, y, weight)
+            if not np.all(class_weight > 0):
                 raise OptionError("class_weight: a class has no weight; drop its rows instead")
+            weight = class_weight[np.searchsorted(classes, y)] * (1.0 if weight is None else weight)
+        target = np.zeros(len(y), table.dtype)
+        for number, label in enumerate(classes[1:], start=1):
+            target[y == label] = number
         name = "bernoulli" if len(classes) == 2 else "multinomial"
         n_outputs = 1 if len(classes) == 2 else len(classes)
         encoder, fit = self._fit_table(table, target, weight, boundary_weight, FAMILIES[name], n_outputs)
@@ -148,5 +153,6 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         return np.asarray(found, np.float64)
 
 
-def _labels(y: Any) -> Any:
-    return y.to_numpy() if hasattr(y, "to_numpy") else y
+def _labels(y: Any) -> NDArray[Any]:
+    labels: NDArray[Any] = column_or_1d(y.to_numpy() if hasattr(y, "to_numpy") else y, warn=True)
+    return labels

@@ -33,7 +33,7 @@ class Family(Protocol):
     def curvature(self, score: Floats, y: Floats) -> Floats: ...
     def mean(self, score: Floats) -> Floats: ...
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
         """The intercepts that fit best without any column."""
         ...
 
@@ -57,8 +57,8 @@ class Gaussian:
     def mean(self, score: Floats) -> Floats:
         return score
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
-        return np.array([np.average(y, weights=weight)])
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
+        return np.array([average(y, weight)])
 
     def check(self, y: Floats) -> None:
         pass
@@ -79,8 +79,8 @@ class Bernoulli:
     def mean(self, score: Floats) -> Floats:
         return expit(score)
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
-        share = np.average(y, weights=weight)
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
+        share = average(y, weight)
         return np.array([np.log(share) - np.log1p(-share)])
 
     def check(self, y: Floats) -> None:
@@ -104,8 +104,8 @@ class Poisson:
         with np.errstate(over="ignore"):
             return np.exp(score)
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
-        return np.array([np.log(np.average(y, weights=weight))])
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
+        return np.array([np.log(average(y, weight))])
 
     def check(self, y: Floats) -> None:
         if np.any(y < 0):
@@ -132,8 +132,8 @@ class Gamma:
         with np.errstate(over="ignore"):
             return np.exp(score)
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
-        return np.array([np.log(np.average(y, weights=weight))])
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
+        return np.array([np.log(average(y, weight))])
 
     def check(self, y: Floats) -> None:
         if np.any(y <= 0):
@@ -159,12 +159,19 @@ class Multinomial:
         share: Floats = softmax(score, axis=1)
         return share
 
-    def start(self, y: Floats, weight: Floats) -> Floats:
-        share = np.log(np.bincount(y.astype(np.intp), weight) / np.sum(weight))
+    def start(self, y: Floats, weight: Floats | None) -> Floats:
+        share = np.log(np.bincount(y.astype(np.intp), weight) / (len(y) if weight is None else np.sum(weight)))
         return share - share.mean()
 
     def check(self, y: Floats) -> None:
         pass
+
+
+def average(y: Floats, weight: Floats | None) -> float:
+    """The weighted mean, in double precision and without a copy."""
+    if weight is None:
+        return float(np.mean(y, dtype=np.float64))
+    return float(np.einsum("i,i->", y, weight, dtype=np.float64) / np.sum(weight, dtype=np.float64))
 
 
 def _classes(y: Floats) -> NDArray[np.intp]:

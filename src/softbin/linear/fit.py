@@ -6,12 +6,13 @@ digits where they count; the result is the same optimum.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbin.linear.curvature import DENSE_LEVELS, Centering, Sample, Solve, dense_solver, grouped_solver
-from softbin.linear.families import Family
+from softbin.linear.families import Family, average
 from softbin.linear.objective import Objective, Parameters, Rows
 from softbin.linear.pieces import Pieces
 from softbin.linear.solver import Pass, Search, Stop, minimise
@@ -55,7 +56,8 @@ def fit_rows(
 ) -> LinearFit:
     """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
     shift, scale = _target_scale(rows, family, options.fit_intercept)
-    rows = replace(rows, target=((rows.target - shift) / scale).astype(rows.target.dtype))
+    if (shift, scale) != (0.0, 1.0):
+        rows = replace(rows, target=((rows.target - shift) / scale).astype(rows.target.dtype))
     objective = Objective(rows, pieces, family, options.ridge, n_outputs, options.n_threads)
     total = rows.total_weight
     level_weight = objective.level_weights()
@@ -96,9 +98,8 @@ def fit_rows(
 def _target_scale(rows: Rows, family: Family, fit_intercept: bool) -> tuple[float, float]:
     if family.name != "gaussian":
         return 0.0, 1.0
-    y = rows.target.astype(np.float64)
-    shift = float(np.average(y, weights=rows.weight)) if fit_intercept else 0.0
-    scale = float(np.sqrt(np.average((y - shift) ** 2, weights=rows.weight)))
+    shift = average(rows.target, rows.weight) if fit_intercept else 0.0
+    scale = float(np.sqrt(average((rows.target - shift) ** 2, rows.weight)))
     # Why a power of two: a float64 target keeps its digits.
     return shift, float(2.0 ** np.round(np.log2(scale))) if scale > 0 and np.isfinite(scale) else 1.0
 
@@ -115,8 +116,7 @@ def _in_target_units(search: Search, shift: float, scale: float, level_weight: N
 def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_intercept: bool) -> Parameters:
     begin = np.zeros((n_outputs, pieces.plan.n_levels + 1))
     if fit_intercept:
-        weight = np.ones(rows.table.n_rows) if rows.weight is None else rows.weight
-        begin[:, -1] = family.start(rows.target.astype(np.float64), weight.astype(np.float64))
+        begin[:, -1] = family.start(rows.target, rows.weight)
     return begin
 
 
@@ -131,14 +131,27 @@ def _sample_objective(objective: Objective, seed: int | None) -> Objective:
         chosen = np.sort(rng.integers(n_rows, size=SAMPLE_ROWS))
         return replace(objective, rows=rows.take(chosen), scale=n_rows / SAMPLE_ROWS)
     parts, multipliers = [], []
-    classes = np.unique(rows.target)
-    for label in classes:
-        members = np.flatnonzero(rows.target == label)
-        fair = max(SAMPLE_ROWS * len(members) // n_rows, SAMPLE_ROWS // (4 * len(classes)))
-        size = min(len(members), fair)
-        parts.append(members if size == len(members) else members[rng.integers(len(members), size=size)])
-        multipliers.append(np.full(size, len(members) / size))
+    n_classes = max(2, objective.n_outputs)
+    for label in range(n_classes):
+        count = int(np.count_nonzero(rows.target == label))
+        size = min(count, max(SAMPLE_ROWS * count // n_rows, SAMPLE_ROWS // (4 * n_classes)))
+        parts.append(_draw(rows.target, label, count, size, rng))
+        multipliers.append(np.full(size, count / max(size, 1)))
     order = np.argsort(np.concatenate(parts), kind="stable")
     taken = rows.take(np.concatenate(parts)[order])
     weight = np.concatenate(multipliers)[order] * (1 if taken.weight is None else taken.weight)
     return replace(objective, rows=replace(taken, weight=weight.astype(rows.table.dtype)))
+
+
+def _draw(
+    target: NDArray[np.floating[Any]], label: int, count: int, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """``size`` random rows of a class (all of them, if they are no more), without a list of all its members."""
+    if 10 * count < len(target) or 2 * size > count:
+        members = np.flatnonzero(target == label)
+        return members if size == len(members) else members[rng.integers(len(members), size=size)]
+    found = np.zeros(0, np.intp)
+    while len(found) < size:
+        drawn = rng.integers(len(target), size=2 * size * len(target) // count)
+        found = np.append(found, drawn[target[drawn] == label])
+    return found[:size]

@@ -114,14 +114,6 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
             float(self.ridge), bool(self.fit_intercept), float(self.tol), int(self.max_iter), seed, threads
         )
 
-    def _fit_encoder(self, table: Table, y: Any, sample_weight: Any) -> BinEncoder:
-        encoder = encoder_of(self.bins)
-        if is_fitted(encoder):
-            return encoder
-        if encoder.n_jobs is None:
-            encoder.set_params(n_jobs=self.n_jobs)
-        return encoder.fit(table, y, sample_weight)
-
     def _fit_table(
         self,
         table: Table,
@@ -133,13 +125,18 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[BinEncoder, LinearFit]:
         """Encoder and coefficients; changes nothing on the estimator. Rows of weight 0 are gone already."""
         options = self._check_options()
-        encoder = self._fit_encoder(table, target, boundary_weight)
+        encoder = encoder_of(self.bins)
+        known = is_fitted(encoder)
+        if not known:
+            encoder.set_params(n_jobs=self.n_jobs if encoder.n_jobs is None else encoder.n_jobs)
+            encoder.fit(table, target, boundary_weight)
         check_columns(table, encoder.plan_.grid.names, len(encoder.plan_.grid), type(self).__name__)
         if encoder.plan_.n_levels == 0:
             raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
         pieces = Pieces(encoder.plan_)
-        # Why a look at all rows first: the training passes count no faults.
-        _check_rows(table, pieces, options.n_threads)
+        if known:
+            # Why: the training passes count no faults. An encoder fitted on these very rows knows them all.
+            _check_rows(table, pieces, options.n_threads)
         rows = prepare_rows(table, encoder.plan_, target, weight)
         line = ProgressLine(type(self).__name__, self.verbose)
         try:
