@@ -7,16 +7,21 @@
 namespace softbin {
 namespace {
 
-constexpr int rows_per_tile = 512;
+constexpr int loss_rows = 512;  // rows whose losses are found together
+
+// Why not one size: the codes of a short tile stay in L2 between the way forward and the way back; with very many
+// codes a column's tables must stay there instead, while a long tile goes through them.
+inline int rows_of_tile(const Plan& plan) { return plan.n_codes() > 8192 ? 16 * loss_rows : loss_rows; }
 
 // The codes and fractions of a tile, column after column, kept between the way forward and the way back.
 template <class F>
 struct Workspace {
+    int rows;
     std::vector<int32_t> code;
-    std::vector<F> fraction, score;
+    std::vector<F> x, fraction, score;
     explicit Workspace(const Plan& plan, int n_outputs)
-        : code(plan.n_columns() * rows_per_tile), fraction(plan.n_columns() * rows_per_tile),
-          score(static_cast<size_t>(n_outputs) * rows_per_tile) {}
+        : rows(rows_of_tile(plan)), code(plan.n_columns() * rows), x(rows), fraction(plan.n_columns() * rows),
+          score(static_cast<size_t>(n_outputs) * rows) {}
 };
 
 // Any number of codes: search the bin, look the pieces up, add the residuals one by one.
@@ -24,7 +29,8 @@ template <class F>
 SOFTBIN_INLINE void locate_codes(const ColumnPlan& c, const F* x, int n, int32_t* code, F* fraction, Faults& faults) {
     for (int start = 0; start < n; start += tile_rows) {
         const int rows = std::min(tile_rows, n - start);
-        if (!locate(c, x + start, rows, code + start, fraction + start, faults)) continue;
+        F* at = fraction ? fraction + start : nullptr;
+        if (!locate(c, x + start, rows, code + start, at, faults)) continue;
         // Levels count knots, codes count bins; what has no level at all has the code of missing.
         const int32_t shift = c.n_bins() - c.n_regular, last = c.n_codes() - 1;
         for (int i = start; i < start + rows; ++i)
@@ -35,11 +41,19 @@ SOFTBIN_INLINE void locate_codes(const ColumnPlan& c, const F* x, int n, int32_t
 template <class F>
 SOFTBIN_INLINE void add_scores(const F* value, const F* slope, const int32_t* code, const F* fraction, int n,
                                F* score) {
+    if (!fraction) {
+        for (int i = 0; i < n; ++i) score[i] += value[code[i]];
+        return;
+    }
     for (int i = 0; i < n; ++i) score[i] += value[code[i]] + slope[code[i]] * fraction[i];
 }
 
 template <class F>
 SOFTBIN_INLINE void add_residuals(const int32_t* code, const F* fraction, const F* residual, int n, double* sums) {
+    if (!fraction) {
+        for (int i = 0; i < n; ++i) sums[2 * code[i]] += static_cast<double>(residual[i]);
+        return;
+    }
     for (int i = 0; i < n; ++i) {
         double* at = sums + 2 * code[i];
         at[0] += static_cast<double>(residual[i]);
@@ -225,15 +239,22 @@ struct Block {
         return false;
     }
 
+    // Hard bins need no fractions, except where lanes compute them anyway.
+    SOFTBIN_LAMBDA F* fractions_of(size_t j) {
+        const bool needed = plan.column(j).soft || is_few_column(j);
+        return needed ? space.fraction.data() + j * space.rows : nullptr;
+    }
+
     SOFTBIN_LAMBDA void forward(int64_t start, int n) {
-        alignas(64) F x[rows_per_tile];
+        F* x = space.x.data();
         F* score = space.score.data();
+        const int rows = space.rows;
         for (int k = 0; k < pieces.n_outputs; ++k)
-            for (int i = 0; i < rows_per_tile; ++i) score[k * rows_per_tile + i] = pieces.intercept[k];
+            for (int i = 0; i < rows; ++i) score[k * rows + i] = pieces.intercept[k];
         for (size_t j = 0; j < plan.n_columns(); ++j) {
             const ColumnPlan& c = plan.column(j);
-            int32_t* code = space.code.data() + j * rows_per_tile;
-            F* fraction = space.fraction.data() + j * rows_per_tile;
+            int32_t* code = space.code.data() + j * space.rows;
+            F* fraction = fractions_of(j);
             load_rows(values[j], start, n, x);
             const int64_t at = plan.code_start(j);
             if (is_few_column(j)) {
@@ -245,7 +266,7 @@ struct Block {
                         const int64_t row = k * plan.n_codes() + at;
                         few_scores<wide>(table_of(pieces.value + row, c.n_codes()),
                                          table_of(pieces.slope + row, c.n_codes()), code, fraction, n,
-                                         score + k * rows_per_tile);
+                                         score + k * space.rows);
                     }
                 }
 #endif
@@ -254,7 +275,7 @@ struct Block {
             locate_codes(c, x, n, code, fraction, faults[j]);
             for (int k = 0; k < pieces.n_outputs; ++k) {
                 const int64_t row = k * plan.n_codes() + at;
-                add_scores(pieces.value + row, pieces.slope + row, code, fraction, n, score + k * rows_per_tile);
+                add_scores(pieces.value + row, pieces.slope + row, code, fraction, n, score + k * space.rows);
             }
         }
     }
@@ -262,14 +283,14 @@ struct Block {
     SOFTBIN_LAMBDA void backward(int n, double* sums) {
         const int64_t row = 2 * (plan.n_codes() + 1);
         for (int k = 0; k < pieces.n_outputs; ++k) {
-            F* residual = space.score.data() + k * rows_per_tile;
+            F* residual = space.score.data() + k * space.rows;
             for (int i = n; i % 64 != 0; ++i) residual[i] = F(0);
             double total = 0.0;
             for (int i = 0; i < n; ++i) total += static_cast<double>(residual[i]);
             sums[k * row + 2 * plan.n_codes()] += total;
             for (size_t j = 0; j < plan.n_columns(); ++j) {
-                const int32_t* code = space.code.data() + j * rows_per_tile;
-                const F* fraction = space.fraction.data() + j * rows_per_tile;
+                const int32_t* code = space.code.data() + j * space.rows;
+                const F* fraction = fractions_of(j);
                 double* at = sums + k * row + 2 * plan.code_start(j);
 #ifdef SOFTBIN_HAS_LANES
                 if constexpr (sizeof(F) == 4) {
@@ -300,13 +321,12 @@ template <class F, bool wide>
 SOFTBIN_INLINE void scores_of(const Plan& plan, const Values<F>* values, int64_t n_rows, const Pieces<F>& pieces,
                               F* scores, Faults* faults) {
     Block<F, wide> block(plan, values, pieces);
-    const int n_outputs = pieces.n_outputs;
-    for (int64_t start = 0; start < n_rows; start += rows_per_tile) {
-        const int n = static_cast<int>(std::min<int64_t>(rows_per_tile, n_rows - start));
+    const int n_outputs = pieces.n_outputs, rows = block.space.rows;
+    for (int64_t start = 0; start < n_rows; start += rows) {
+        const int n = static_cast<int>(std::min<int64_t>(rows, n_rows - start));
         block.forward(start, n);
         for (int k = 0; k < n_outputs; ++k)
-            for (int i = 0; i < n; ++i)
-                scores[(start + i) * n_outputs + k] = block.space.score[k * rows_per_tile + i];
+            for (int i = 0; i < n; ++i) scores[(start + i) * n_outputs + k] = block.space.score[k * rows + i];
     }
     for (size_t j = 0; j < plan.n_columns(); ++j) faults[j] = block.faults[j];
 }
@@ -315,12 +335,15 @@ template <class F, bool wide>
 SOFTBIN_INLINE double pass_of(const Plan& plan, const Values<F>* values, int64_t n_rows, const Pieces<F>& pieces,
                               Family family, const F* y, const F* weight, double* sums) {
     Block<F, wide> block(plan, values, pieces);
+    const int rows = block.space.rows;
     double loss = 0.0;
-    for (int64_t start = 0; start < n_rows; start += rows_per_tile) {
-        const int n = static_cast<int>(std::min<int64_t>(rows_per_tile, n_rows - start));
+    for (int64_t start = 0; start < n_rows; start += rows) {
+        const int n = static_cast<int>(std::min<int64_t>(rows, n_rows - start));
         block.forward(start, n);
-        loss += residuals<F, rows_per_tile>(family, block.space.score.data(), pieces.n_outputs, rows_per_tile,
-                                            y + start, weight ? weight + start : nullptr, n);
+        for (int part = 0; part < n; part += loss_rows)
+            loss += residuals<F, loss_rows>(family, block.space.score.data() + part, pieces.n_outputs, rows,
+                                            y + start + part, weight ? weight + start + part : nullptr,
+                                            std::min(loss_rows, n - part));
         block.backward(n, sums);
     }
     return loss;

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from softbin.boundaries import Quantile
@@ -64,6 +64,28 @@ def test_a_heavy_value_has_a_knot_of_its_own(column, n_bins):
     assert set(knots) <= set(column)
     assert heavy_by_hand(column, n_bins) <= set(knots)
     assert {min(column), max(column)} <= set(knots)
+
+
+@given(column=SMALL)
+def test_a_cut_is_the_value_boundary_nearest_to_its_rank(column):
+    assume(len(set(column)) > 2 and not heavy_by_hand(column, 2))
+    cut = Quantile(2).boundaries(RankHistogram.of(np.array(column))).edges[1]
+    below = {value: sum(other < value for other in column) for value in set(column) - {min(column)}}
+    assert abs(sum(value < cut for value in column) - len(column) / 2) == min(
+        abs(count - len(column) / 2) for count in below.values()
+    )
+
+
+@settings(max_examples=400)
+@given(data=st.data(), n_bins=st.integers(2, 9))
+def test_crowded_stretches_between_heavy_values_still_give_every_bin_and_knot(data, n_bins):
+    """Light values between heavy ones, so that ranks pile up at the end of a stretch."""
+    weight = data.draw(st.lists(st.sampled_from([1, 1, 1, 2, 3, 30]), min_size=n_bins + 2, max_size=n_bins + 12))
+    histogram = RankHistogram.of(np.arange(len(weight), dtype=float), np.array(weight))
+    knots = Quantile(n_bins).boundaries(histogram, knots=True).edges
+    assert len(knots) == n_bins + 1
+    assert set(knots) <= set(range(len(weight)))
+    assert Quantile(n_bins).boundaries(histogram).n_bins == n_bins
 
 
 @given(column=SMALL, n_bins=N_BINS)

@@ -69,10 +69,12 @@ def fit_rows(
         begin[:, -1] -= shift / scale
     sample = Sample(_sample_objective(objective, options.seed))
     noise = ROUNDING[rows.table.dtype.itemsize]
-    stop = Stop(options.tol, options.max_iter, total, noise)
+    dense = pieces.plan.n_levels <= DENSE_LEVELS
+    # Why only with a whole Hessian: the grouped one does not know what is left to gain.
+    stop = Stop(options.tol, 0.02 * options.tol if dense else np.inf, options.max_iter, total, noise)
 
     def invert(parameters: Parameters) -> Solve:
-        if pieces.plan.n_levels <= DENSE_LEVELS:
+        if dense:
             return dense_solver(sample, parameters, options.ridge, centre)
         return grouped_solver(sample, parameters, options.ridge, centre, level_weight)
 
@@ -87,11 +89,11 @@ def fit_rows(
     inverse = invert(begin)
     n_rows, n_sample = rows.table.n_rows, sample.objective.rows.table.n_rows
     if start is None and n_sample < n_rows and 10 * pieces.plan.n_levels * n_outputs <= n_sample:
-        rough = Stop(max(options.tol, 1e-5), 30, total, noise)
+        rough = replace(stop, tol=max(options.tol, 1e-5), decrease=np.inf, max_iter=30)
         begin = minimise(centred(sample.objective), begin, inverse, rough, lambda _: None).parameters
         inverse = invert(begin)
     every = 6 if n_sample == n_rows else 12
-    search = minimise(centred(objective), begin, inverse, stop, on_pass, invert, every)
+    search = minimise(centred(objective), begin, inverse, stop, on_pass, invert if dense else None, every)
     return _in_target_units(search, shift, scale, level_weight)
 
 

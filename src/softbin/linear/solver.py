@@ -31,9 +31,10 @@ class Pass:
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: gradient per unit of weight, predicted relative decrease, number of iterations."""
+    """When to stop: gradient per unit of weight, relative decrease that a Newton step promises, iterations."""
 
     tol: float
+    decrease: float
     max_iter: int
     total_weight: float
     noise: float  # relative rounding noise of the objective
@@ -74,7 +75,7 @@ def minimise(
         began = now
         direction = -_two_loop(search.gradient, pairs, inverse)
         slope = float(np.vdot(direction, search.gradient))
-        if stop.size(search.gradient) <= stop.tol and -slope <= 0.02 * stop.tol * abs(search.value):
+        if stop.size(search.gradient) <= stop.tol and -slope <= stop.decrease * abs(search.value):
             search.converged = True
             return search
         if search.n_iter >= stop.max_iter:
