@@ -68,12 +68,12 @@ def write(outcome: Outcome, folder: Path) -> None:
     (folder / "core.md").write_text(markdown(outcome), encoding="utf-8")
 
 
-def write_between_markers(page: Path, text: str) -> None:
-    """Puts ``text`` between the benchmark markers of a page."""
-    before, start, rest = page.read_text(encoding="utf-8").partition(MARKERS[0])
-    _, end, after = rest.partition(MARKERS[1])
+def write_between_markers(page: Path, text: str, markers: tuple[str, str] = MARKERS) -> None:
+    """Puts ``text`` between two markers of a page."""
+    before, start, rest = page.read_text(encoding="utf-8").partition(markers[0])
+    _, end, after = rest.partition(markers[1])
     if not (start and end):
-        raise ValueError(f"{page}: the markers {MARKERS[0]} and {MARKERS[1]} are not there; add them")
+        raise ValueError(f"{page}: the markers {markers[0]} and {markers[1]} are not there; add them")
     page.write_text(f"{before}{start}\n{text}{end}{after}", encoding="utf-8")
 
 
@@ -140,7 +140,7 @@ def readme_table(outcome: Outcome) -> str:
         f"{about['date']}. Details: [docs/results/core.md](docs/results/core.md)."
     )
     busy = f" {BUSY}" if _was_busy(outcome) else ""
-    return f"{_table(head, rows)}\n\n{where}{busy}\n"
+    return f"{markdown_table(head, rows)}\n\n{where}{busy}\n"
 
 
 def summary(outcome: Outcome) -> str:
@@ -148,18 +148,16 @@ def summary(outcome: Outcome) -> str:
     lines = [
         f"{row['work']:<22}{row['faster']:6.1f}x faster, target {row['target']:g}x, "
         f"{row['ours']['median_per_million_rows'] / row['floor_per_million_rows']:.1f}x the memory-speed floor: "
-        f"{_met(row['met'])}"
+        f"{met(row['met'])}"
         for row in outcome["speed"]
     ]
     for part, unit in (("memory", "x the output's size at the peak"), ("growth", "x the time per row")):
         for row in outcome[part]:
             if row["target"] is not None:
                 name = row.get("work") or f"{row['encoder']}, memory"
-                lines.append(f"{name:<22}{row['ratio']:6.2f}{unit}, target {row['target']:g}: {_met(row['met'])}")
+                lines.append(f"{name:<22}{row['ratio']:6.2f}{unit}, target {row['target']:g}: {met(row['met'])}")
     first = outcome["imports"][0]
-    lines.append(
-        f"{first['statement']:<22}{first['median']:6.3f} s, target {first['target']:g} s: {_met(first['met'])}"
-    )
+    lines.append(f"{first['statement']:<22}{first['median']:6.3f} s, target {first['target']:g} s: {met(first['met'])}")
     if _was_busy(outcome):
         lines.append(BUSY)
     return "\n".join(lines)
@@ -182,12 +180,12 @@ def _speed_table(outcome: Outcome) -> str:
             _both(row["peer"]),
             f"**{row['faster']:.1f}x** ({row['faster_one_thread']:.1f}x)",
             f"{row['target']:g}x",
-            _met(row["met"]),
+            met(row["met"]),
         ]
         for row in outcome["speed"]
     ]
     head = ["work", "rows", "softbin", "one thread", "floor", "peer", "its rows", "peer's time"]
-    return _table([*head, "faster (one thread)", "target", "met"], rows)
+    return markdown_table([*head, "faster (one thread)", "target", "met"], rows)
 
 
 def _memory_table(outcome: Outcome) -> str:
@@ -198,11 +196,11 @@ def _memory_table(outcome: Outcome) -> str:
             f"{row['output_bytes'] / 2**20:,.0f} MiB",
             f"{row['ratio']:.2f}",
             "" if row["target"] is None else f"{row['target']:g}",
-            "" if row["target"] is None else _met(row["met"]),
+            "" if row["target"] is None else met(row["met"]),
         ]
         for row in outcome["memory"]
     ]
-    return _table(["encoder", "rows", "output", "peak / output", "at most", "met"], rows)
+    return markdown_table(["encoder", "rows", "output", "peak / output", "at most", "met"], rows)
 
 
 def _growth_table(outcome: Outcome) -> str:
@@ -212,11 +210,11 @@ def _growth_table(outcome: Outcome) -> str:
             *(f"{row[t]['rows']:,}: {_seconds(row[t]['best_per_million_rows'])}" for t in ("short", "long")),
             f"{row['ratio']:.2f}",
             f"{row['target']:g}",
-            _met(row["met"]),
+            met(row["met"]),
         ]
         for row in outcome["growth"]
     ]
-    return _table(["work", "short table", "long table", "ratio", "at most", "met"], rows)
+    return markdown_table(["work", "short table", "long table", "ratio", "at most", "met"], rows)
 
 
 def _import_table(outcome: Outcome) -> str:
@@ -226,11 +224,11 @@ def _import_table(outcome: Outcome) -> str:
             f"{row['median']:.3f} s ({row['best']:.3f})",
             ", ".join(row["loaded"]) or "none",
             "" if row["target"] is None else f"{row['target']:g} s",
-            "" if row["target"] is None else _met(row["met"]),
+            "" if row["target"] is None else met(row["met"]),
         ]
         for row in outcome["imports"]
     ]
-    return _table(["statement", "time", "large packages loaded", "under", "met"], rows)
+    return markdown_table(["statement", "time", "large packages loaded", "under", "met"], rows)
 
 
 def _both(taken: dict[str, Any]) -> str:
@@ -241,7 +239,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.2f}" if seconds >= 1 else f"{seconds:.3f}"
 
 
-def _met(met: bool | None) -> str:
+def met(met: bool | None) -> str:
     return {True: "yes", False: "NO", None: "not judged"}[met]
 
 
@@ -249,6 +247,6 @@ def _list(*lines: str) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def markdown_table(head: list[str], rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
