@@ -305,14 +305,14 @@ struct Block {
         }
     }
 
-    // What the lanes passed over: missing values where there may be none, infinities on an end slope.
+    // What the lanes passed over: missing values where there may be none, infinities on an end slope or a circle.
     SOFTBIN_LAMBDA static void count_faults(const ColumnPlan& c, const F* x, int n, Faults& found) {
         int odd = 0;
         for (int i = 0; i < n; ++i) odd |= !(x[i] - x[i] == F(0));
         if (!odd) return;
         for (int i = 0; i < n; ++i) {
             found.missing += x[i] != x[i] && c.missing == missing_is_error;
-            found.outside += x[i] == x[i] && !(x[i] - x[i] == F(0)) && c.outside == Outside::linear;
+            found.outside += x[i] == x[i] && !(x[i] - x[i] == F(0)) && (c.outside == Outside::linear || c.periodic);
         }
     }
 };

@@ -105,9 +105,11 @@ SOFTBIN_INLINE double residuals(Family family, F* score, int n_outputs, int stri
     switch (family) {
         case Family::bernoulli:
             for (int i = 0; i < n; ++i) {
+                // Why both signs: of a row that is nearly sure, p - 1 has no digits left, -q has all.
                 const F s = score[i], e = fast_exp(s < F(0) ? s : -s), inverse = F(1) / (F(1) + e);
-                loss[i] = (s > F(0) ? s : F(0)) + fast_log1p(e) - y[i] * s;
-                score[i] = (s < F(0) ? e * inverse : inverse) - y[i];
+                const F p = s < F(0) ? e * inverse : inverse, q = s < F(0) ? inverse : e * inverse;
+                loss[i] = (F(1) - y[i]) * (s > F(0) ? s : F(0)) + y[i] * (s < F(0) ? -s : F(0)) + fast_log1p(e);
+                score[i] = (F(1) - y[i]) * p - y[i] * q;
             }
             break;
         case Family::poisson:

@@ -44,10 +44,11 @@ def test_zero_bins_are_refused_when_fitted():
         encoder_of("soft:0").fit(X)
 
 
-def test_a_fitted_encoder_is_itself():
+def test_a_fitted_encoder_keeps_its_plan_and_is_free_of_the_callers():
     fitted = SoftBins(3).fit(X)
-    assert encoder_of(fitted) is fitted
-    assert encoder_of(FrozenEstimator(fitted)) is fitted
+    for made in (encoder_of(fitted), encoder_of(FrozenEstimator(fitted))):
+        assert made.plan_ is fitted.plan_
+        assert made is not fitted
 
 
 def test_an_unfitted_encoder_is_copied():

@@ -119,7 +119,7 @@ def test_codes_of_the_compiled_copies_are_their_own():
     ],
 )
 def test_targets_that_a_family_cannot_have_are_refused(name, y, words):
-    with pytest.raises(DataError, match=f"^y: {words}"):
+    with pytest.raises(DataError, match=rf"^y: {words}"):
         FAMILIES[name].check(np.array(y))
 
 

@@ -1,5 +1,7 @@
 """L-BFGS around an inverse Hessian: finds minima, never rises, ends where nothing lower is to be found."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -61,7 +63,7 @@ def test_the_objective_never_rises(call):
     values = [done.objective for done in passes]
     assert found.history == passes
     assert len(values) == found.n_iter + 1
-    assert all(later <= earlier for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later <= earlier + 1e-14 * abs(earlier) for earlier, later in pairwise(values))  # the noise it was told
     assert found.value == values[-1] == call(found.parameters)[0]
     assert all(done.seconds >= 0 for done in passes)
 

@@ -36,7 +36,9 @@ def model_table(seed, soft, dtype) -> tuple[Table, Plan]:
         _, fraction = locate_codes(values, levels)
         # Why 3: an end slope a million bins long is nothing that two precisions can agree on.
         good = np.flatnonzero((np.abs(fraction) < 3) & ~np.isinf(values))
-        if boundaries.period is not None and boundaries.edges[-1] - boundaries.edges[0] < 1e-6 * abs(boundaries.edges[0]):
+        if boundaries.period is not None and boundaries.edges[-1] - boundaries.edges[0] < 1e-6 * abs(
+            boundaries.edges[0]
+        ):
             good = good[:0]  # nor a circle narrower than two float32 numbers
         kept.append(boundaries if len(good) else Boundaries((0.0, 1.0)))
         columns.append(np.resize(values[good], table.n_rows) if len(good) else np.linspace(0, 1, table.n_rows))

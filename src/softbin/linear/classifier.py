@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from softbin.errors import DataError, OptionError
 from softbin.linear.families import FAMILIES
-from softbin.linear.model import LinearModel, read_rows
+from softbin.linear.model import LinearModel, read_labels, read_rows
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
@@ -90,7 +90,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         """Finds boundaries (unless ``bins`` is fitted) and the best curves. Rows of weight 0 count as absent."""
         if y is None:
             raise DataError("y: requires y to be passed, but the target y is None; pass one class per row")
-        y = _labels(y)
+        y = read_labels(y)
+        if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
+            raise DataError(f"y: {np.sum(~np.isfinite(y))} values are NaN or infinity; drop these rows")
         if y.dtype.kind not in "bui":  # whole numbers are classes, and looking again takes time
             check_classification_targets(y)
         table, y, weight = read_rows(X, y, sample_weight)
@@ -102,15 +104,17 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
             class_weight = self._class_weights(classes, y, weight)
             if not np.all(class_weight > 0):
                 raise OptionError("class_weight: a class has no weight; drop its rows instead")
+            if not np.all(np.isfinite(class_weight)):
+                raise OptionError(f"class_weight: {class_weight.tolist()} are not all finite; pass finite weights")
             weight = class_weight[np.searchsorted(classes, y)] * (1.0 if weight is None else weight)
         target = np.zeros(len(y), table.dtype)
         for number, label in enumerate(classes[1:], start=1):
             target[y == label] = number
-        name = "bernoulli" if len(classes) == 2 else "multinomial"
+        family = FAMILIES["bernoulli" if len(classes) == 2 else "multinomial"]
         n_outputs = 1 if len(classes) == 2 else len(classes)
-        encoder, fit = self._fit_table(table, target, weight, boundary_weight, FAMILIES[name], n_outputs)
+        encoder, fit = self._fit_table(table, target, weight, boundary_weight, family, n_outputs)
         self.classes_ = classes
-        self._set_fitted(encoder, fit)
+        self._set_fitted(encoder, family, fit)
         self.coef_ = fit.coef
         self.intercept_ = fit.intercept
         return self
@@ -151,8 +155,3 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         except (ValueError, TypeError) as error:
             raise OptionError(f"class_weight: {error}") from None
         return np.asarray(found, np.float64)
-
-
-def _labels(y: Any) -> NDArray[Any]:
-    labels: NDArray[Any] = column_or_1d(y.to_numpy() if hasattr(y, "to_numpy") else y, warn=True)
-    return labels

@@ -67,11 +67,13 @@ class Gaussian:
 class Bernoulli:
     name, code = "bernoulli", 1
 
+    # Why both signs: of a row that is nearly sure, expit(s) - 1 has no digits left, -expit(-s) has all.
     def loss(self, score: Floats, y: Floats) -> Floats:
-        return np.logaddexp(0, score[:, 0]) - y * score[:, 0]
+        s = score[:, 0]
+        return (1 - y) * np.logaddexp(0, s) + y * np.logaddexp(0, -s)
 
     def residual(self, score: Floats, y: Floats) -> Floats:
-        return expit(score) - y[:, None]
+        return (1 - y[:, None]) * expit(score) - y[:, None] * expit(-score)
 
     def curvature(self, score: Floats, y: Floats) -> Floats:
         return expit(score) * expit(-score)
@@ -80,8 +82,8 @@ class Bernoulli:
         return expit(score)
 
     def start(self, y: Floats, weight: Floats | None) -> Floats:
-        share = average(y, weight)
-        return np.array([np.log(share) - np.log1p(-share)])
+        # Why not 1 - average(y): the other class may be rarer than a float64 is exact.
+        return np.array([np.log(average(y, weight)) - np.log(average(1 - y, weight))])
 
     def check(self, y: Floats) -> None:
         pass

@@ -1,8 +1,4 @@
-"""A whole fit: a start on a sample, its Hessian, then a few passes over all rows.
-
-For targets on the scale of real numbers (gaussian) the target is centred and scaled first, so that float32 has its
-digits where they count; the result is the same optimum.
-"""
+"""A whole fit: a start on a sample, its Hessian, then a few passes over all rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbin.linear.curvature import DENSE_LEVELS, Centering, Sample, Solve, dense_solver, grouped_solver
-from softbin.linear.families import Family, average
-from softbin.linear.objective import Objective, Parameters, Rows
+from softbin.linear.families import Family, Floats
+from softbin.linear.objective import Objective, Parameters, Rows, prepare_rows
 from softbin.linear.pieces import Pieces
-from softbin.linear.solver import Pass, Search, Stop, minimise
+from softbin.linear.solver import Pass, Stop, minimise
+from softbin.linear.units import needs_double, to_units
+from softbin.values.tables import Table
 
 SAMPLE_ROWS = 60_000
 ROUNDING = {4: 3e-8, 8: 1e-14}
@@ -35,14 +33,44 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """A fitted model: outputs x levels, outputs; and how it came about."""
+    """A fitted model (outputs x (levels + 1), the intercept last), and how it came about."""
 
-    coef: Parameters
-    intercept: Parameters
+    parameters: Parameters
     level_weight: NDArray[np.float64]
     history: list[Pass]
     n_iter: int
     converged: bool
+
+    @property
+    def coef(self) -> Parameters:
+        return self.parameters[:, :-1].copy()
+
+    @property
+    def intercept(self) -> Parameters:
+        return self.parameters[:, -1].copy()
+
+
+def fit_table(
+    table: Table,
+    target: Floats,
+    weight: Floats | None,
+    pieces: Pieces,
+    family: Family,
+    n_outputs: int,
+    options: FitOptions,
+    start: Parameters | None = None,
+    on_pass: Callable[[Pass], None] = lambda _: None,
+) -> LinearFit:
+    """The best model of a table, from ``start`` or from a sample; found in its own units, told in the caller's."""
+    units, target, weight = to_units(family, target, weight, options.fit_intercept)
+    if table.dtype == np.float32 and needs_double(family, target, weight):
+        table = table.widened()
+    rows = prepare_rows(table, pieces.plan, target, weight)
+    inside = replace(options, ridge=options.ridge / units.penalty)
+    begin = None if start is None else units.enter(start)
+    fit = fit_rows(rows, pieces, family, n_outputs, inside, begin, lambda done: on_pass(units.of_pass(done)))
+    history = [units.of_pass(done) for done in fit.history]
+    return replace(fit, parameters=units.leave(fit.parameters), history=history)
 
 
 def fit_rows(
@@ -55,18 +83,11 @@ def fit_rows(
     on_pass: Callable[[Pass], None],
 ) -> LinearFit:
     """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-    shift, scale = _target_scale(rows, family, options.fit_intercept)
-    if (shift, scale) != (0.0, 1.0):
-        rows = replace(rows, target=((rows.target - shift) / scale).astype(rows.target.dtype))
     objective = Objective(rows, pieces, family, options.ridge, n_outputs, options.n_threads)
     total = rows.total_weight
     level_weight = objective.level_weights()
     centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
-    if start is None:
-        begin = _null_model(rows, pieces, family, n_outputs, options.fit_intercept)
-    else:
-        begin = start / scale
-        begin[:, -1] -= shift / scale
+    begin = _null_model(rows, pieces, family, n_outputs, options.fit_intercept) if start is None else start
     sample = Sample(_sample_objective(objective, options.seed))
     noise = ROUNDING[rows.table.dtype.itemsize]
     dense = pieces.plan.n_levels <= DENSE_LEVELS
@@ -94,25 +115,7 @@ def fit_rows(
         inverse = invert(begin)
     every = 6 if n_sample == n_rows else 12
     search = minimise(centred(objective), begin, inverse, stop, on_pass, invert if dense else None, every)
-    return _in_target_units(search, shift, scale, level_weight)
-
-
-def _target_scale(rows: Rows, family: Family, fit_intercept: bool) -> tuple[float, float]:
-    if family.name != "gaussian":
-        return 0.0, 1.0
-    shift = average(rows.target, rows.weight) if fit_intercept else 0.0
-    scale = float(np.sqrt(average((rows.target - shift) ** 2, rows.weight)))
-    # Why a power of two: a float64 target keeps its digits.
-    return shift, float(2.0 ** np.round(np.log2(scale))) if scale > 0 and np.isfinite(scale) else 1.0
-
-
-def _in_target_units(search: Search, shift: float, scale: float, level_weight: NDArray[np.float64]) -> LinearFit:
-    parameters = search.parameters * scale
-    parameters[:, -1] += shift
-    history = [Pass(p.objective * scale**2, p.gradient * scale, p.seconds) for p in search.history]
-    return LinearFit(
-        parameters[:, :-1].copy(), parameters[:, -1].copy(), level_weight, history, search.n_iter, search.converged
-    )
+    return LinearFit(search.parameters, level_weight, search.history, search.n_iter, search.converged)
 
 
 def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_intercept: bool) -> Parameters:

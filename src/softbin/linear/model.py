@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from softbin.boundaries.grid import Grid
 from softbin.encodings.encoder import BinEncoder
@@ -17,10 +17,11 @@ from softbin.encodings.tables import raise_faults, wrapped
 from softbin.engines.threads import count_threads, map_items
 from softbin.errors import DataError, OptionError
 from softbin.linear.families import Family, Floats
-from softbin.linear.fit import FitOptions, LinearFit, fit_rows
-from softbin.linear.objective import Parameters, block_scores, prepare_rows
+from softbin.linear.fit import FitOptions, LinearFit, fit_table
+from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
 from softbin.linear.progress import ProgressLine
+from softbin.linear.units import LARGEST
 from softbin.values.columns import column_position
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
@@ -137,10 +138,10 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         if known:
             # Why: the training passes count no faults. An encoder fitted on these very rows knows them all.
             _check_rows(table, pieces, options.n_threads)
-        rows = prepare_rows(table, encoder.plan_, target, weight)
         line = ProgressLine(type(self).__name__, self.verbose)
         try:
-            fit = fit_rows(rows, pieces, family, n_outputs, options, self._warm_start(encoder, n_outputs), line)
+            start = self._warm_start(encoder, family, n_outputs)
+            fit = fit_table(table, target, weight, pieces, family, n_outputs, options, start, line)
         finally:
             line.close()
         if not fit.converged:
@@ -149,23 +150,29 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
                 f"{fit.history[-1].gradient:.1e} per unit of weight, tol={self.tol:g}); the best point is kept. Raise "
                 "max_iter, raise ridge (separable data have no optimum without it), or raise tol",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         return encoder, fit
 
-    def _warm_start(self, encoder: BinEncoder, n_outputs: int) -> Parameters | None:
+    def _warm_start(self, encoder: BinEncoder, family: Family, n_outputs: int) -> Parameters | None:
         old = getattr(self, "_parameters", None)
-        if not self.warm_start or old is None or old.shape != (n_outputs, encoder.n_parameters_ + 1):
+        # Why the family: a score of one is the exponent of a score of another.
+        if not self.warm_start or old is None or self._family.name != family.name:
+            return None
+        if old.shape != (n_outputs, encoder.n_parameters_ + 1):
             return None
         start: Parameters = old.copy()
         return start
 
-    def _set_fitted(self, encoder: BinEncoder, fit: LinearFit) -> Self:
+    def _set_fitted(self, encoder: BinEncoder, family: Family, fit: LinearFit) -> Self:
         self.encoder_ = encoder
         self._pieces = Pieces(encoder.plan_)
-        self._parameters = np.column_stack([fit.coef, fit.intercept])
+        self._family = family
+        self._parameters = fit.parameters
         self._level_weight = fit.level_weight
-        self._arrays = {np.dtype(dtype): self._kernel_arrays(dtype) for dtype in (np.float32, np.float64)}
+        narrow = np.max(np.abs(fit.parameters), initial=0.0) < LARGEST
+        dtypes = (np.float32, np.float64) if narrow else (np.float64,)
+        self._arrays = {np.dtype(dtype): self._kernel_arrays(dtype) for dtype in dtypes}
         self.n_iter_ = max(fit.n_iter, 1)
         self.history_ = fit.history
         self.converged_ = fit.converged
@@ -189,6 +196,8 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, table: Table) -> Floats:
         """Rows x outputs."""
+        if table.dtype not in self._arrays:
+            table = table.widened()
         pieces, arrays = self._pieces, self._arrays[table.dtype]
 
         def run(block: Any) -> tuple[Floats, NDArray[np.int64]]:
@@ -230,6 +239,14 @@ def _check_rows(table: Table, pieces: Pieces, n_threads: int) -> None:
     faults = np.sum(map_items(run, table.blocks(), n_threads), axis=0)
     if faults.any():
         raise_faults(table, pieces.plan, faults)
+
+
+def read_labels(y: Any) -> NDArray[Any]:
+    """A target of any kind, in any container, as one array."""
+    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
+        y = y.to_numpy()
+    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
+    return labels
 
 
 def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], Floats | None]:

@@ -91,7 +91,9 @@ class Objective:
         arrays = [np.ascontiguousarray(part, dtype) for part in (value, slope, parameters[:, -1])]
 
         def run(block: tuple[Block, Column, Column | None]) -> tuple[float, NDArray[np.float64]]:
-            return block_pass(block, self.pieces, family, arrays)
+            # Why: a step too far has infinite losses; the solver sees that and goes back.
+            with np.errstate(invalid="ignore", over="ignore"):
+                return block_pass(block, self.pieces, family, arrays)
 
         loss, total = 0.0, np.zeros((self.n_outputs, self.pieces.n_codes + 1, 2))
         for part, sums in map_items(run, self._blocks(), self.n_threads):

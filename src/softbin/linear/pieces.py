@@ -57,7 +57,8 @@ class Pieces:
         """Outputs x levels, from outputs x codes x (sum, sum times fraction): the transpose of ``of``."""
         left, right = self.ends
         n = self.plan.n_levels + 1
-        rows = [np.bincount(left, s[:, 0] - s[:, 1], n) + np.bincount(right, s[:, 1], n) for s in sums]
+        with np.errstate(invalid="ignore"):  # a step too far has infinite sums; the line search goes back
+            rows = [np.bincount(left, s[:, 0] - s[:, 1], n) + np.bincount(right, s[:, 1], n) for s in sums]
         return np.stack(rows)[:, :-1]
 
 

@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from softbin.encodings.options import one_of
 from softbin.errors import DataError, DataTypeError
-from softbin.linear.families import FAMILIES, REGRESSION
-from softbin.linear.model import LinearModel, read_rows
+from softbin.linear.families import FAMILIES, REGRESSION, Family, average
+from softbin.linear.model import LinearModel, read_labels, read_rows
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
@@ -70,7 +70,7 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         table, target, weight = read_rows(X, read_target(y), sample_weight)
         family.check(target)
         encoder, fit = self._fit_table(table, target, weight, weight, family, 1)
-        self._set_fitted(encoder, fit)
+        self._set_fitted(encoder, family, fit)
         self.coef_ = fit.coef[0]
         self.intercept_ = float(fit.intercept[0])
         return self
@@ -83,29 +83,26 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The expected target of every row."""
         check_is_fitted(self)
-        return FAMILIES[self.family].mean(self._scores(self._read(X)))[:, 0]
+        return self._family.mean(self._scores(self._read(X)))[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of deviance explained: R^2 for "gaussian", D^2 for the others."""
         check_is_fitted(self)
-        family = FAMILIES[self.family]
-        target = read_target(y)
-        weight = np.ones(len(target)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        scores = self._scores(self._read(X)).astype(np.float64)
-        if len(scores) != len(target):
-            raise DataError(f"y: {len(target)} values for {len(scores)} rows; inconsistent numbers of samples")
+        family = self._family
+        table, target, weight = read_rows(X, read_target(y), sample_weight)
         family.check(target)
+        scores = self._scores(self._read(table)).astype(np.float64)
         null = np.broadcast_to(family.start(target, weight), (len(target), 1))
-        best = _perfect_loss(self.family, target)
-        loss, worst = (float(np.sum((family.loss(s, target) - best) * weight)) for s in (scores, null))
+        best = _perfect_loss(family, target)
+        loss, worst = (float(average(family.loss(s, target) - best, weight)) for s in (scores, null))
         return 1 - loss / worst if worst > 0 else (1.0 if loss <= 0 else 0.0)
 
 
-def _perfect_loss(family: str, y: NDArray[np.float64]) -> Any:
+def _perfect_loss(family: Family, y: NDArray[np.float64]) -> Any:
     """The loss of predicting every target exactly."""
-    if family == "gaussian":
+    if family.name == "gaussian":
         return 0.0
-    if family == "gamma":
+    if family.name == "gamma":
         return np.log(y) + 1
     return np.where(y > 0, y - y * np.log(np.where(y > 0, y, 1)), 0)
 
@@ -114,10 +111,12 @@ def read_target(y: Any) -> NDArray[np.float64]:
     """A target of finite numbers, or an error."""
     if y is None:
         raise DataError("y: requires y to be passed, but the target y is None; pass one number per row")
-    y = column_or_1d(y.to_numpy() if hasattr(y, "to_numpy") else y, warn=True)
+    y = read_labels(y)
     if np.iscomplexobj(y):
         raise DataTypeError("y: Complex data not supported; pass real numbers")
     try:
+        if y.dtype.kind not in "biufO":
+            raise TypeError(f"they are {y.dtype}")
         target = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataTypeError(f"y: not numbers ({error}); pass one number per row") from None

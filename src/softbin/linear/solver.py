@@ -16,7 +16,7 @@ from softbin.linear.objective import Parameters
 
 Call = Callable[[Parameters], tuple[float, Parameters]]
 
-MEMORY = 12
+MEMORY = 40  # with 300,000 levels twelve pairs take twice the passes
 MOST_STEPS_BACK = 25
 
 

@@ -6,7 +6,7 @@ copied here; integers and bools become float64 once.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -66,6 +66,11 @@ class Table:
     def labels(self) -> tuple[str, ...]:
         """What errors and reports call the columns."""
         return self.names or default_names(len(self.columns))
+
+    def widened(self) -> "Table":
+        """The same table in float64."""
+        columns = tuple(column.astype(np.float64) for column in self.columns)
+        return replace(self, columns=columns, dtype=np.dtype(np.float64))
 
     def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[Block]:
         for start in range(0, self.n_rows, rows):
