@@ -134,18 +134,19 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """A name per output column: age[20,35) or age@20, age[missing], age[=-999]."""
         check_is_fitted(self)
-        grid = self.plan_.grid
+        plan = self.plan_
         if input_features is not None:
             given = tuple(map(str, input_features))
             known = getattr(self, "feature_names_in_", None)
             if known is not None and tuple(known) != given:
                 raise OptionError("input_features is not equal to feature_names_in_; leave it out")
-            if len(given) != len(grid):
+            if len(given) != plan.n_table_columns:
                 raise OptionError(
-                    f"input_features should have length equal to number of features ({len(grid)}), got {len(given)}"
+                    "input_features should have length equal to number of features "
+                    f"({plan.n_table_columns}), got {len(given)}"
                 )
-            grid = replace(grid, names=given)
-        names = list(grid.labels) if self.output == "ordinal" else plan_names(Plan(grid, self._soft))
+            plan = plan.renamed(given)
+        names = list(plan.grid.labels) if self.output == "ordinal" else plan_names(plan)
         return np.array(names, dtype=object)
 
     def estimate_memory(self, n_rows: int) -> dict[str, int]:
@@ -190,9 +191,9 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.plan_ = plan
         self._fit_dtype = dtype
         self.fit_report_ = report
-        self.n_features_in_ = len(plan.grid)
-        if plan.grid.names is not None:
-            self.feature_names_in_ = np.array(plan.grid.names, dtype=object)
+        self.n_features_in_ = plan.n_table_columns
+        if plan.table_names is not None:
+            self.feature_names_in_ = np.array(plan.table_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -215,9 +216,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise OptionError(f"dtype: {self.dtype!r} is not float32 or float64; leave it out to keep the data's own")
 
     def _read(self, X: Any) -> Table:
+        """The table as the columns of the plan read it."""
         table = read_table(X)
-        check_columns(table, self.plan_.grid.names, len(self.plan_.grid), type(self).__name__)
-        return table
+        check_columns(table, self.plan_.table_names, self.plan_.n_table_columns, type(self).__name__)
+        return self.plan_.view(table)
 
     def _dtype(self, table: Table) -> np.dtype[Any]:
         return table.dtype if self.dtype is None else np.dtype(self.dtype)

@@ -2,9 +2,13 @@
 
 The levels of a column: its bins (hard) or knots (soft), then one per special code, then missing. A value whose
 row stays all-zero has the code ``none``, one past the last level.
+
+A column of a plan is one Boundaries. It reads the table column of the same position, unless ``views`` says which: then
+one table column may be binned several times (MultiBins) or not at all. Everything that works on rows takes tables that
+have one column per plan column, ``plan.view(table)``: views of the caller's columns, no copies.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +18,7 @@ from numpy.typing import NDArray
 from softbin import kernels
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.grid import Grid
+from softbin.values.tables import Table, default_names
 
 OUTSIDE_CODES = {"clip": 0, "linear": 1, "error": 2}
 MISSING_CODES = {"zero": -1, "error": -2}
@@ -53,12 +58,54 @@ class Levels:
         return self.soft and self.boundaries.period is not None and self.n_regular > 1
 
 
+@dataclass(frozen=True)
+class Views:
+    """Which column of a table each column of a plan reads, and what is known of that table."""
+
+    source: tuple[int, ...]
+    n_columns: int
+    names: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The layout of a whole grid under hard or soft bins, and the same as the compiled kernels want it."""
 
     grid: Grid
     soft: bool
+    views: Views | None = None
+
+    @property
+    def source(self) -> tuple[int, ...]:
+        """The table column that each column of the plan reads."""
+        return tuple(range(len(self.grid))) if self.views is None else self.views.source
+
+    @property
+    def n_table_columns(self) -> int:
+        return len(self.grid) if self.views is None else self.views.n_columns
+
+    @property
+    def table_names(self) -> tuple[str, ...] | None:
+        """The column names of the table; None where it has none."""
+        return self.grid.names if self.views is None else self.views.names
+
+    @property
+    def table_labels(self) -> tuple[str, ...]:
+        """The column names of the table, or x0, x1, ..."""
+        return self.table_names or default_names(self.n_table_columns)
+
+    def view(self, table: Table) -> Table:
+        """The table as the columns of this plan read it; the table itself where they read one each."""
+        return table if self.views is None else table.take(self.views.source)
+
+    def renamed(self, names: tuple[str, ...]) -> "Plan":
+        """The plan of a table with these column names."""
+        if self.views is None:
+            return replace(self, grid=replace(self.grid, names=names))
+        # Where a table column is read several times, its name begins the names of all of them: age:10, age:100.
+        old, pairs = self.table_labels, zip(self.source, self.grid.labels, strict=True)
+        own = tuple(names[at] + label.removeprefix(old[at]) for at, label in pairs)
+        return replace(self, grid=replace(self.grid, names=own), views=replace(self.views, names=names))
 
     @cached_property
     def columns(self) -> tuple[Levels, ...]:
@@ -112,4 +159,4 @@ class Plan:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Why: what is cached is made again where it is needed; the compiled plan cannot travel.
-        return Plan, (self.grid, self.soft)
+        return Plan, (self.grid, self.soft, self.views)

@@ -21,6 +21,7 @@ from softbin.linear.fit import FitOptions, LinearFit, fit_table
 from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
 from softbin.linear.progress import ProgressLine
+from softbin.linear.sum_curves import sum_curves
 from softbin.linear.units import LARGEST
 from softbin.values.columns import column_position
 from softbin.values.names import check_columns
@@ -52,7 +53,17 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         """The fitted curve of a column, by name or position: what the model says about it, and all it says."""
         check_is_fitted(self)
         plan = self.encoder_.plan_
-        position = column_position(column, plan.grid.labels)
+        position = column_position(column, plan.table_labels)
+        label = plan.table_labels[position]
+        curves = [self._curve(j, label) for j, at in enumerate(plan.source) if at == position]
+        if not curves:
+            none = np.zeros(0) if len(self._parameters) == 1 else np.zeros((len(self._parameters), 0))
+            return Curve(label, np.zeros(0), none, {}, None, _one(np.zeros(len(self._parameters)), none.ndim == 1))
+        return sum_curves(curves, plan.soft)
+
+    def _curve(self, position: int, label: str) -> Curve:
+        """The curve of one column of the plan."""
+        plan = self.encoder_.plan_
         levels = plan.columns[position]
         start, regular, b = int(plan.level_start[position]), levels.n_regular, levels.boundaries
         coef = self._parameters[:, :-1][:, start : start + levels.count]
@@ -66,7 +77,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         special = {code: _one(centred[:, regular + s], plain) for s, code in enumerate(b.special)}
         missing = _one(centred[:, levels.missing], plain) if b.missing == "level" else None
         knots = np.array(b.edges)
-        return Curve(plan.grid.labels[position], knots, _one(values, plain), special, missing, _one(average, plain))
+        return Curve(label, knots, _one(values, plain), special, missing, _one(average, plain))
 
     def explain(self, X: Any) -> NDArray[np.float64]:
         """Rows x columns (x classes): each column's contribution; with the intercept they sum to the score."""
@@ -75,13 +86,15 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         self._scores(table)  # raises for values that may not be
         pieces = self._pieces
         value, slope = pieces.of(self._parameters[:, :-1])
-        shares = np.empty((table.n_rows, len(table.columns), len(value)))
+        source = pieces.plan.source
+        shares = np.zeros((table.n_rows, pieces.plan.n_table_columns, len(value)))
         for block in table.blocks():
             moved = wrapped(block, pieces.plan)
             for j, levels in enumerate(pieces.plan.columns):
                 code, fraction = locate_codes(moved.columns[j], levels)
                 code += pieces.code_start[j]
-                shares[block.start : block.start + block.n_rows, j] = (value[:, code] + slope[:, code] * fraction).T
+                rows = slice(block.start, block.start + block.n_rows)
+                shares[rows, source[j]] += (value[:, code] + slope[:, code] * fraction).T
         return shares[:, :, 0] if len(value) == 1 else shares
 
     @property
@@ -131,7 +144,8 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         if not known:
             encoder.set_params(n_jobs=self.n_jobs if encoder.n_jobs is None else encoder.n_jobs)
             encoder.fit(table, target, boundary_weight)
-        check_columns(table, encoder.plan_.grid.names, len(encoder.plan_.grid), type(self).__name__)
+        check_columns(table, encoder.plan_.table_names, encoder.plan_.n_table_columns, type(self).__name__)
+        table = encoder.plan_.view(table)
         if encoder.plan_.n_levels == 0:
             raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
         pieces = Pieces(encoder.plan_)
@@ -176,8 +190,8 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = max(fit.n_iter, 1)
         self.history_ = fit.history
         self.converged_ = fit.converged
-        self.n_features_in_ = len(encoder.plan_.columns)
-        names = encoder.plan_.grid.names
+        self.n_features_in_ = encoder.plan_.n_table_columns
+        names = encoder.plan_.table_names
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -189,10 +203,11 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         return [np.ascontiguousarray(part, dtype) for part in (value, slope, self._parameters[:, -1])]
 
     def _read(self, X: Any) -> Table:
+        """The table as the columns of the plan read it."""
         table = read_table(X)
-        grid = self._pieces.plan.grid
-        check_columns(table, grid.names, len(grid), type(self).__name__)
-        return table
+        plan = self._pieces.plan
+        check_columns(table, plan.table_names, plan.n_table_columns, type(self).__name__)
+        return plan.view(table)
 
     def _scores(self, table: Table) -> Floats:
         """Rows x outputs."""

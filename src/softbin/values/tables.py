@@ -5,7 +5,7 @@ frame and an Arrow table all hold columns that NumPy can point at, so float32 an
 copied here; integers and bools become float64 once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -68,9 +68,15 @@ class Table:
         return self.names or default_names(len(self.columns))
 
     def widened(self) -> "Table":
-        """The same table in float64."""
-        columns = tuple(column.astype(np.float64) for column in self.columns)
-        return replace(self, columns=columns, dtype=np.dtype(np.float64))
+        """The same table in float64; a column that stands there several times is copied once."""
+        wide = {id(column): column for column in self.columns}
+        wide = {key: column.astype(np.float64) for key, column in wide.items()}
+        return replace(self, columns=tuple(wide[id(column)] for column in self.columns), dtype=np.dtype(np.float64))
+
+    def take(self, positions: Sequence[int]) -> "Table":
+        """The table of these columns, in this order, each as often as it is named; nothing is copied."""
+        names = tuple(self.labels[position] for position in positions)
+        return replace(self, columns=tuple(self.columns[position] for position in positions), names=names)
 
     def blocks(self, rows: int = BLOCK_ROWS) -> Iterator[Block]:
         for start in range(0, self.n_rows, rows):
