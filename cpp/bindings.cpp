@@ -14,6 +14,7 @@
 #include "encode.hpp"
 #include "locate.hpp"
 #include "radix.hpp"
+#include "target_counts.hpp"
 #include "totals.hpp"
 
 namespace nb = nanobind;
@@ -28,6 +29,9 @@ using Flat = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = Flat<const int64_t>;
+
+// Rows that one column is read for before the next: its counts and cuts stay in a core's own cache meanwhile.
+constexpr int64_t long_run = 4096;
 
 void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
@@ -238,6 +242,47 @@ void bind_counting(nb::module_& m) {
           "plan"_a, "columns"_a, "weight"_a.none(), "total"_a.noconvert());
 }
 
+void bind_target_counts(nb::module_& m) {
+    m.def("count_target",
+          [](const Plan& plan, nb::tuple table, nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> slot,
+             std::optional<nb::ndarray<const int64_t, nb::ndim<2>, nb::device::cpu>> parts, Matrix<int64_t> counts) {
+              const size_t n_rows = slot.shape(0), n_slots = counts.shape(1);
+              require(table.size() == plan.n_columns() && rows_of(table) == static_cast<int64_t>(n_rows),
+                      "columns, slot: not as the plan has them");
+              Statistics s{slot.data(), nullptr, 0, 1, static_cast<int>(n_slots)};
+              if (parts) {
+                  require(parts->shape(1) == n_rows && (n_rows < 2 || parts->stride(1) == 1), "parts: runs of rows");
+                  s.parts = parts->data();
+                  s.stride = parts->stride(0);
+                  s.n_parts = static_cast<int>(parts->shape(0));
+              }
+              const int32_t last = static_cast<int32_t>(n_slots) - s.n_parts;
+              int outside = 0;
+              for (size_t i = 0; i < n_rows; ++i) outside |= (s.slot[i] < 0) | (s.slot[i] > last);
+              require(!outside, "slot: beyond the last");
+              int64_t n_codes = 0;
+              for (size_t j = 0; j < plan.n_columns(); ++j) n_codes += plan.column(j).none() + 1;
+              require(static_cast<int64_t>(counts.shape(0)) == n_codes && n_codes * n_slots <= INT32_MAX,
+                      "counts: a row for each bin and for missing");
+              const auto count = [&](const auto& columns) {
+                  nb::gil_scoped_release release;
+                  for (int64_t start = 0; start < columns.n_rows; start += long_run) {
+                      const int64_t n = std::min(long_run, columns.n_rows - start);
+                      int64_t* at = counts.data();
+                      for (size_t j = 0; j < plan.n_columns(); ++j) {
+                          auto values = columns.values[j];
+                          values.data += start * values.stride;
+                          count_target(plan.column(j), values, n, s.from_row(start), at);
+                          at += (plan.column(j).none() + 1) * static_cast<int64_t>(n_slots);
+                      }
+                  }
+              };
+              if (is_float32(table)) count(columns_of<float>(table, table.size()));
+              else count(columns_of<double>(table, table.size()));
+          },
+          "plan"_a, "columns"_a, "slot"_a.noconvert(), "parts"_a.none().noconvert(), "counts"_a.noconvert());
+}
+
 template <class F>
 Pieces<F> pieces_of(const Plan& plan, const Matrix<const F>& value, const Matrix<const F>& slope,
                     const Flat<const F>& intercept) {
@@ -343,6 +388,7 @@ NB_MODULE(_kernels, m) {
     bind_codes<uint16_t>(m);
     bind_codes<uint32_t>(m);
     bind_counting(m);
+    bind_target_counts(m);
     bind_additive<float>(m);
     bind_additive<double>(m);
     bind_gram(m);

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-import softbin.boundaries.fit
+import softbin.summaries.questions
 from softbin import HardBins, SoftBins, kernels
 from softbin.boundaries import STRATEGIES, Boundaries
+from softbin.boundaries.rule import asked_target
 from softbin.boundaries.tidy import few_values, own_places
 from softbin.summaries import RankHistogram
 from softbin.values.tables import Block, Table
@@ -34,7 +35,9 @@ class TwoHalves:
 
 
 RULES = [*STRATEGIES, "a rule object"]
+LABEL_FREE = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is None]
 each_rule = pytest.mark.parametrize("rule", RULES)
+each_label_free_rule = pytest.mark.parametrize("rule", [*LABEL_FREE, "a rule object"])
 each_encoder = pytest.mark.parametrize("encoder", ENCODERS)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 only_compiled = pytest.mark.skipif(kernels.compiled is None, reason="compares compiled kernels with their definitions")
@@ -50,7 +53,14 @@ def make(encoder: str, rule: str, n_bins: int = 10, **options):
 
 
 def fit_column(encoder: str, rule: str, column, n_bins: int = 10, sample_weight=None, **options):
-    return make(encoder, rule, n_bins, **options).fit(np.asarray(column)[:, None], sample_weight=sample_weight)
+    X = np.asarray(column)[:, None]
+    return make(encoder, rule, n_bins, **options).fit(X, labels_of(X), sample_weight=sample_weight)
+
+
+def labels_of(X) -> np.ndarray:
+    """A class for every row that looks random and depends on its first value alone."""
+    bits = (np.asarray(X)[:, 0].astype(np.float64) + 0.0).view(np.uint64)
+    return (bits * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(61)).astype(np.int64) % 3
 
 
 @st.composite
@@ -131,7 +141,8 @@ class CutTable(Table):
 def counting_path() -> Iterator[None]:
     """Fits inside count (radix) instead of sorting, however few rows there are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(softbin.boundaries.fit, "SORT_ROWS", 0)
+        patch.setattr(softbin.summaries.questions, "SORT_ROWS", 0)
+        patch.setattr(softbin.summaries.questions, "MANY_PLACES", np.inf)
         yield
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.counts import counts
 
 from softbin.boundaries import STRATEGIES, KMeans, Uniform, UserEdges
 from softbin.boundaries.kmeans import k_means_cuts
 from softbin.boundaries.periodic import Periodic
+from softbin.boundaries.rule import asked_target
 from softbin.errors import OptionError
 from softbin.summaries import RankHistogram
 
@@ -80,7 +82,8 @@ def test_user_edges_that_are_no_edges_are_refused(edges):
 @pytest.mark.parametrize("n_bins", [1, 2, 3, 8])
 def test_periodic_edges_span_the_period_with_no_more_bins_than_asked(rule, n_bins):
     hours = np.random.default_rng(2).uniform(7, 19, 500)
-    found = Periodic(rule(n_bins), (0, 24)).boundaries(histogram(hours), knots=True)
+    summary = histogram(hours) if asked_target(rule()) is None else counts(hours, hours > 13)
+    found = Periodic(rule(n_bins), (0, 24)).boundaries(summary, knots=True)
     assert (found.edges[0], found.edges[-1]) == found.period == (0, 24)
     assert found.n_bins <= max(n_bins, 1)
     if rule is STRATEGIES["quantile"]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.columns import each_encoder, make
 
-import softbin.boundaries.fit
+import softbin.summaries.questions
 from softbin import Boundaries, Grid, HardBins, SoftBins
 from softbin.errors import DataError
 from softbin.values.columns import per_column
@@ -91,7 +91,7 @@ def test_a_grid_of_many_columns_is_edited_in_a_moment():
 def test_more_columns_than_one_pass_counts(encoder, n_columns, monkeypatch):
     values = np.random.default_rng(1).normal(size=(200, n_columns))
     expected = make(encoder, "quantile", 5).fit(values).grid_
-    monkeypatch.setattr(softbin.boundaries.fit, "SORT_ROWS", 0)
+    monkeypatch.setattr(softbin.summaries.questions, "SORT_ROWS", 0)
     assert make(encoder, "quantile", 5, n_jobs=2).fit(values).grid_ == expected
 
 

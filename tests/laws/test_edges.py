@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.columns import columns, each_dtype, each_encoder, each_rule, fit_column
+from tests.columns import columns, each_dtype, each_encoder, each_label_free_rule, each_rule, fit_column
 
 N_BINS = st.sampled_from([1, 2, 3, 10, 50])
 
@@ -69,7 +69,7 @@ def test_bins_are_closed_on_the_left_and_the_last_one_on_both_sides():
 
 @pytest.mark.parametrize("low", [1.79769313486231e308, -1.7976931348623157e308])
 @each_encoder
-@each_rule
+@each_label_free_rule
 def test_neighbours_at_the_end_of_the_floats_are_told_apart(encoder, rule, low):
     column = [low, np.nextafter(low, np.inf)]
     encoded = fit_column(encoder, rule, column, 10, output="dense").transform(np.array(column)[:, None])

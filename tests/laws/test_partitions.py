@@ -13,7 +13,9 @@ from tests.columns import (
     counting_path,
     each_dtype,
     each_encoder,
+    each_label_free_rule,
     each_rule,
+    labels_of,
     make,
     strategy_named,
     ugly_columns,
@@ -21,9 +23,20 @@ from tests.columns import (
 from tests.same import assert_same_histogram
 
 from softbin.boundaries.fit import fit_boundaries
+from softbin.boundaries.rule import asked_target
 from softbin.summaries import RankHistogram
 from softbin.values.tables import read_table
+from softbin.values.targets import read_target, statistics
 from softbin.values.weights import read_weight
+
+
+def fit_one(table, rule, unit, knots, n_threads):
+    """Boundaries and histogram of a table of one column."""
+    y = read_target(labels_of(table.columns[0][:, None]), table.n_rows)
+    seen = None if asked_target(rule) is None else statistics(y, table.weight, unit)
+    (found,), (histogram,) = fit_boundaries(table, [rule], unit, knots, n_threads, seen)
+    return found, histogram
+
 
 CUTS = st.lists(st.integers(0, 60), max_size=6)
 LONG = 2**17 + 3001  # rows; more than the fit sorts
@@ -61,11 +74,11 @@ def test_any_blocks_counted_by_any_threads_give_the_same_edges(rule, dtype, knot
     whole = CutTable((column,), None, len(column), column.dtype)
     shuffled = CutTable((column[order],), None, len(column), column.dtype, cuts=tuple(cuts), backwards=True)
     with counting_path():
-        one, _ = fit_boundaries(whole, [asked], 1.0, knots, 1)
-        other, _ = fit_boundaries(shuffled, [asked], 1.0, knots, n_threads)
-    assert other[0].edges == one[0].edges
-    assert other[0].weight == one[0].weight
-    assert other[0].missing_weight == one[0].missing_weight
+        one, _ = fit_one(whole, asked, 1.0, knots, 1)
+        other, _ = fit_one(shuffled, asked, 1.0, knots, n_threads)
+    assert other.edges == one.edges
+    assert other.weight == one.weight
+    assert other.missing_weight == one.missing_weight
 
 
 @pytest.mark.parametrize("knots", [False, True], ids=["hard", "soft"])
@@ -79,9 +92,9 @@ def test_counting_gives_the_edges_that_sorting_gives(rule, dtype, knots, data, w
     weight, unit = read_weight(given_weight if weighted else None, len(column))
     table = CutTable((column,), None, len(column), column.dtype, weight)
     asked = make("hard", rule, n_bins)._options().per_column(("x0",))[0].rule
-    (sorted_,), (exact,) = fit_boundaries(table, [asked], unit, knots, 1)
+    sorted_, exact = fit_one(table, asked, unit, knots, 1)
     with counting_path():
-        (counted,), (coarse,) = fit_boundaries(table, [asked], unit, knots, 1)
+        counted, coarse = fit_one(table, asked, unit, knots, 1)
     assert counted == sorted_
     assert (coarse.total, coarse.missing, coarse.infinite) == (exact.total, exact.missing, exact.infinite)
     assert (coarse.minimum, coarse.maximum) == (exact.minimum, exact.maximum)
@@ -98,16 +111,17 @@ def long_table(dtype) -> np.ndarray:
 @each_dtype
 def test_long_tables_have_the_same_edges_for_any_threads_and_any_order(encoder, rule, dtype):
     X = long_table(dtype)
-    one = make(encoder, rule, 10).fit(X).grid_
-    assert make(encoder, rule, 10, n_jobs=2).fit(X).grid_ == one
-    assert make(encoder, rule, 10, n_jobs=3).fit(np.asfortranarray(X)).grid_ == one
-    shuffled = make(encoder, rule, 10, n_jobs=2).fit(np.random.default_rng(1).permutation(X)).grid_
+    one = make(encoder, rule, 10).fit(X, labels_of(X)).grid_
+    assert make(encoder, rule, 10, n_jobs=2).fit(X, labels_of(X)).grid_ == one
+    assert make(encoder, rule, 10, n_jobs=3).fit(np.asfortranarray(X), labels_of(X)).grid_ == one
+    shuffled = np.random.default_rng(1).permutation(X)
+    shuffled = make(encoder, rule, 10, n_jobs=2).fit(shuffled, labels_of(shuffled)).grid_
     assert [b.edges for b in shuffled] == [b.edges for b in one]
     assert [b.weight for b in shuffled] == [b.weight for b in one]
 
 
 @pytest.mark.parametrize("knots", [False, True], ids=["hard", "soft"])
-@each_rule
+@each_label_free_rule
 @each_dtype
 def test_long_columns_have_the_edges_of_the_exact_histogram(knots, rule, dtype):
     """What sorting finds is the definition; counting may not differ however many rows there are."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.columns import columns, counting_path, each_dtype, each_encoder, each_rule, make
+from tests.columns import columns, counting_path, each_dtype, each_encoder, each_rule, labels_of, make
 
 N_BINS = st.sampled_from([1, 2, 3, 10])
 LONG = 2**17  # rows; one more is counted instead of sorted
@@ -46,12 +46,13 @@ def test_a_huge_row_of_weight_zero_leaves_no_trace_in_the_mean(encoder):
 @given(data=st.data(), n_bins=N_BINS)
 def test_weight_k_is_the_row_k_times(encoder, rule, dtype, counted, data, n_bins):
     X, weight = weighted_column(data, dtype)
+    y, rows = labels_of(X), np.repeat(X, weight, axis=0)
     weighted, repeated = make(encoder, rule, n_bins), make(encoder, rule, n_bins)
     if counted:
         with counting_path():
-            weighted.fit(X, sample_weight=weight), repeated.fit(np.repeat(X, weight, axis=0))
+            weighted.fit(X, y, sample_weight=weight), repeated.fit(rows, labels_of(rows))
     else:
-        weighted.fit(X, sample_weight=weight), repeated.fit(np.repeat(X, weight, axis=0))
+        weighted.fit(X, y, sample_weight=weight), repeated.fit(rows, labels_of(rows))
     assert_same_fit(weighted, repeated)
 
 
@@ -60,8 +61,8 @@ def test_weight_k_is_the_row_k_times(encoder, rule, dtype, counted, data, n_bins
 @given(data=st.data(), n_bins=N_BINS, exponent=st.sampled_from([-1000, -60, -1, 3, 100, 900]))
 def test_weights_have_no_scale(encoder, rule, data, n_bins, exponent):
     X, weight = weighted_column(data, np.float64, EIGHTHS)
-    fitted = make(encoder, rule, n_bins).fit(X, sample_weight=weight)
-    scaled = make(encoder, rule, n_bins).fit(X, sample_weight=np.ldexp(weight, exponent))
+    fitted = make(encoder, rule, n_bins).fit(X, labels_of(X), sample_weight=weight)
+    scaled = make(encoder, rule, n_bins).fit(X, labels_of(X), sample_weight=np.ldexp(weight, exponent))
     assert scaled.grid_[0].edges == fitted.grid_[0].edges
     assert scaled.grid_[0].missing == fitted.grid_[0].missing
 
@@ -87,16 +88,16 @@ def test_a_long_column_does_not_change_by_rows_of_weight_zero(encoder, rule):
     column = np.random.default_rng(2).normal(size=LONG)[:, None]
     longer = np.concatenate([column, [[1e6]] * 10])
     weight = np.concatenate([np.ones(LONG), np.zeros(10)])
-    with_zeros = make(encoder, rule).fit(longer, sample_weight=weight)
-    assert with_zeros.grid_[0].edges == make(encoder, rule).fit(column).grid_[0].edges
+    with_zeros = make(encoder, rule).fit(longer, labels_of(longer), sample_weight=weight)
+    assert with_zeros.grid_[0].edges == make(encoder, rule).fit(column, labels_of(column)).grid_[0].edges
 
 
 @each_encoder
 @each_rule
 def test_a_long_column_twice_is_the_column_with_weight_two(encoder, rule):
     column = np.random.default_rng(3).normal(size=LONG)[:, None]
-    weighted = make(encoder, rule).fit(column, sample_weight=np.full(LONG, 2))
-    twice = make(encoder, rule).fit(np.concatenate([column, column]))
+    weighted = make(encoder, rule).fit(column, labels_of(column), sample_weight=np.full(LONG, 2))
+    twice = make(encoder, rule).fit(np.tile(column, (2, 1)), np.tile(labels_of(column), 2))
     assert weighted.grid_[0].edges == twice.grid_[0].edges
     assert weighted.grid_[0].weight == twice.grid_[0].weight
 

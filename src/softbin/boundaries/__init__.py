@@ -5,7 +5,8 @@ from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.strategies import STRATEGIES
+from softbin.boundaries.tree import Tree
 from softbin.boundaries.uniform import Uniform
 from softbin.boundaries.user_edges import UserEdges
 
-__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Quantile", "Uniform", "UserEdges"]
+__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Quantile", "Tree", "Uniform", "UserEdges"]

@@ -1,78 +1,97 @@
-"""From a source of rows to the boundaries of every column: summarise, apply the rule, refine where it asks.
+"""From a table to the boundaries of every column: summarise, and apply each column's rule to its summary.
 
-Short columns are summarised by sorting, long ones by counting (radix.py): the same histogram, so the same edges.
+Rules that look at the column alone are asked about its rank histogram. For those that look at the target too, the
+histogram gives the fine bins, one more pass counts the target in them, and the rule is asked about these counts.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from softbin import kernels
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.fine_bins import fine_bins, most_fine_bins
 from softbin.boundaries.periodic import Periodic
-from softbin.boundaries.rule import Rule
+from softbin.boundaries.rule import AnyRule, asked_target
 from softbin.boundaries.user_edges import UserEdges
 from softbin.engines.threads import map_items
 from softbin.errors import OptionError
 from softbin.summaries.bin_totals import bin_totals
-from softbin.summaries.radix import leading_histograms, refine_histograms
-from softbin.summaries.rank_histogram import Indices, RankHistogram, TooCoarse
+from softbin.summaries.questions import Question, ask_columns
+from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.target_counts import FineBins, TargetCounts, count_targets
 from softbin.values.tables import Table
+from softbin.values.targets import Statistics
 
-SORT_ROWS = 2**17  # up to here sorting a column is as fast as counting it
+NOTHING_TO_LEARN = Boundaries((), note="no finite value to learn from")
 
 
 def fit_boundaries(
-    table: Table, rules: Sequence[Rule], unit: float, knots: bool, n_threads: int
+    table: Table, rules: Sequence[AnyRule], unit: float, knots: bool, n_threads: int, target: Statistics | None = None
 ) -> tuple[list[Boundaries], list[RankHistogram]]:
-    """One Boundaries per column with bin weights and means, and the histogram that each was read from."""
-    if table.n_rows <= SORT_ROWS or kernels.compiled is None:
-        weight = table.weight
+    """One Boundaries per column with bin weights and means, and a histogram of each column.
 
-        def summarise(column: int) -> RankHistogram:
-            return RankHistogram.of(table.columns[column], weight, unit)
+    ``target`` is what rules that look at the label see of it.
+    """
+    questions = [_question(rule, knots, target) for rule in rules]
+    answers, histograms = ask_columns(table, questions, unit, max(map(_places, rules), default=0), n_threads)
+    found = _apply_label_rules(table, rules, answers, knots, n_threads, target)
+    return with_totals(table, found, unit, n_threads), histograms
 
-        histograms = map_items(summarise, range(len(table.columns)), n_threads)
-    else:
-        histograms = leading_histograms(table, unit, n_threads)
-    found = _apply(table, rules, histograms, knots, n_threads)
+
+def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_threads: int) -> list[Boundaries]:
+    """The boundaries of every column of the table with the weight and the mean of each bin: one pass."""
     totals = bin_totals(table, [boundaries.edges for boundaries in found], n_threads)
-    fitted = []
-    for boundaries, (weight_, mean), histogram in zip(found, totals, histograms, strict=True):
-        units = histogram.unit
-        fitted.append(
-            replace(
-                boundaries,
-                weight=tuple(w * units for w in weight_),
-                mean=mean,
-            )
-        )
-    return fitted, histograms
+    return [
+        replace(boundaries, weight=tuple(w * unit for w in weight), mean=mean)
+        for boundaries, (weight, mean) in zip(found, totals, strict=True)
+    ]
 
 
-def _needs_no_values(rule: Rule) -> bool:
+def _question(rule: AnyRule, knots: bool, target: Statistics | None) -> Question[Boundaries | FineBins]:
+    if asked_target(rule) is None:
+        return partial(_apply, rule, knots)
+    assert target is not None
+    return partial(fine_bins, most=most_fine_bins(target.n_slots))
+
+
+def _apply(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundaries:
+    if len(histogram) == 0 and not _needs_no_values(rule):
+        return NOTHING_TO_LEARN
+    return rule.boundaries(histogram, knots=knots)  # type: ignore[arg-type]
+
+
+def _needs_no_values(rule: AnyRule) -> bool:
     return isinstance(rule.rule if isinstance(rule, Periodic) else rule, UserEdges)
 
 
-def _apply(
-    table: Table, rules: Sequence[Rule], histograms: list[RankHistogram], knots: bool, n_threads: int
+def _places(rule: AnyRule) -> int:
+    """About how many places of a column the rule looks at."""
+    return most_fine_bins(1) if asked_target(rule) is not None else int(getattr(rule, "n_bins", 0))
+
+
+def _apply_label_rules(
+    table: Table,
+    rules: Sequence[AnyRule],
+    answers: Sequence[Boundaries | FineBins],
+    knots: bool,
+    n_threads: int,
+    target: Statistics | None,
 ) -> list[Boundaries]:
-    """Each column's rule on its histogram; ``histograms`` is refined in place until every rule has its answer."""
-    found: dict[int, Boundaries] = {}
-    while len(found) < len(rules):
-        wanted: dict[int, Indices] = {}
-        for column, rule in enumerate(rules):
-            if column in found:
-                continue
-            if len(histograms[column]) == 0 and not _needs_no_values(rule):
-                found[column] = Boundaries((), note="no finite value to learn from")
-                continue
-            try:
-                found[column] = rule.boundaries(histograms[column], knots=knots)
-            except TooCoarse as coarse:
-                wanted[column] = coarse.buckets
-            except OptionError as error:
-                raise OptionError(f"column {table.labels[column]!r}: {error}") from None
-        if wanted:
-            for column, histogram in refine_histograms(table, histograms, wanted, n_threads).items():
-                histograms[column] = histogram
-    return [found[column] for column in range(len(rules))]
+    """The answers, with the rule's boundaries in place of fine bins."""
+    fine = {column: answer for column, answer in enumerate(answers) if isinstance(answer, FineBins)}
+    if not fine:
+        return list(answers)  # type: ignore[arg-type]
+    assert target is not None
+    counts = count_targets(table.take(list(fine)), list(fine.values()), target, n_threads)
+
+    def decide(pair: tuple[int, TargetCounts]) -> Boundaries:
+        column, seen = pair
+        if len(seen) == 0:
+            return NOTHING_TO_LEARN
+        try:
+            return rules[column].boundaries(seen, knots=knots)  # type: ignore[arg-type]
+        except OptionError as error:
+            raise OptionError(f"column {table.labels[column]!r}: {error}") from None
+
+    decided = dict(zip(fine, map_items(decide, zip(fine, counts, strict=True), n_threads), strict=True))
+    return [decided[column] if isinstance(answer, FineBins) else answer for column, answer in enumerate(answers)]

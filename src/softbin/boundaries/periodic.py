@@ -4,11 +4,13 @@ The edges span the whole period, so the last knot is the first one again and 23:
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from softbin.boundaries.boundaries import Boundaries
-from softbin.boundaries.rule import Rule
+from softbin.boundaries.rule import AnyRule, AskedKind, asked_target
 from softbin.boundaries.user_edges import UserEdges
 from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.target_counts import TargetCounts
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,21 @@ class Periodic:
     (0.0, 6.0, 12.0, 18.0, 24.0)
     """
 
-    rule: Rule
+    rule: AnyRule
     period: tuple[float, float]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "period", Boundaries((), period=self.period).period)
 
-    def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
+    @property
+    def target(self) -> AskedKind | None:
+        """What the rule looks at beside the column."""
+        return asked_target(self.rule)
+
+    def boundaries(self, summary: RankHistogram | TargetCounts, *, knots: bool = False) -> Boundaries:
         low, high = self.period
-        found = self.rule.boundaries(replace(histogram, minimum=low, maximum=high), knots=knots)
+        spanning: Any = replace(summary, minimum=low, maximum=high)
+        found = self.rule.boundaries(spanning, knots=knots)
         if isinstance(self.rule, UserEdges):
             return replace(found, period=self.period)
         inner = [edge for edge in found.edges if low < edge < high]

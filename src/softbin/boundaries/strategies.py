@@ -2,7 +2,8 @@
 
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.quantile import Quantile
-from softbin.boundaries.rule import Rule
+from softbin.boundaries.rule import AnyRule
+from softbin.boundaries.tree import Tree
 from softbin.boundaries.uniform import Uniform
 
-STRATEGIES: dict[str, type[Rule]] = {"quantile": Quantile, "uniform": Uniform, "kmeans": KMeans}
+STRATEGIES: dict[str, type[AnyRule]] = {"quantile": Quantile, "uniform": Uniform, "kmeans": KMeans, "tree": Tree}

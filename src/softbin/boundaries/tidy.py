@@ -5,12 +5,15 @@ Hard bins are told apart by *cuts* between values, soft ones have *knots* on val
 """
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbin.boundaries.boundaries import Boundaries
 from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.target_counts import TargetCounts
 
 Floats = NDArray[np.float64]
 
@@ -72,3 +75,17 @@ def _weight_between(histogram: RankHistogram, left: Floats, right: Floats, open_
         split = (histogram.low[bucket] <= edge) & (edge <= histogram.high[bucket]) & ~histogram.is_value[bucket]
         histogram.require(bucket[~surely & split])
     return surely
+
+
+def at_cuts(counts: TargetCounts, starts: Sequence[int], knots: bool, note: str = "") -> Boundaries:
+    """The boundaries of bins that start at these fine bins (in order, without the first); of knots on their cuts."""
+    low, high = counts.minimum, counts.maximum
+    if low == high:
+        return Boundaries((low,), note=note)
+    cuts = counts.cuts[np.asarray(starts, np.intp) - 1]
+    if not knots:
+        return Boundaries(tuple(close_end(low, cuts.tolist(), high)), note=note)
+    edges = np.unique(np.concatenate([[low], cuts, [high]]))
+    first = np.searchsorted(counts.values, edges[:-2], side="right")
+    stop = np.searchsorted(counts.values, edges[2:], side="left")
+    return Boundaries((low, *edges[1:-1][stop > first].tolist(), high), note=note)

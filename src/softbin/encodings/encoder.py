@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.fit import fit_boundaries
 from softbin.boundaries.grid import Grid
+from softbin.boundaries.rule import AnyRule, asked_target
+from softbin.boundaries.strategies import STRATEGIES
 from softbin.encodings.decode import decode_codes, decode_matrix
 from softbin.encodings.fit_report import ColumnReport, FitReport
 from softbin.encodings.hat import hat_entries
@@ -37,6 +39,7 @@ from softbin.errors import DataError, OptionError
 from softbin.summaries.rank_histogram import RankHistogram
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
+from softbin.values.targets import Statistics, read_target, statistics
 from softbin.values.weights import read_weight
 
 
@@ -48,7 +51,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     _outsides: ClassVar[tuple[str, ...]]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Finds the boundaries of every column. ``sample_weight`` 2 is a row twice, 0 a row absent."""
+        """Finds the boundaries of every column. ``sample_weight`` 2 is a row twice, 0 a row absent.
+
+        ``y`` is read only by rules that look at it: one class or number per row.
+        """
         table = read_table(X)
         weight, unit = read_weight(sample_weight, table.n_rows)
         table = replace(table, weight=weight)
@@ -58,7 +64,8 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ordinary, special_units = ordinary_values(table, options)
         rules = [asked.rule for asked in options]
         threads = count_threads(self.n_jobs)
-        found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads)
+        target = _statistics(y, rules, ordinary, unit)
+        found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads, target)
         columns = [
             _finish(boundaries, asked, units, histogram)
             for boundaries, asked, units, histogram in zip(found, options, special_units, histograms, strict=True)
@@ -204,6 +211,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._outsides,
         )  # fmt: skip
 
+    def _looks_at_target(self) -> bool:
+        named = isinstance(self.strategy, str) and self.strategy in STRATEGIES
+        return asked_target(STRATEGIES[self.strategy]() if named else self.strategy) is not None
+
     def _check_output_options(self) -> None:
         one_of("output", self.output, self._outputs)
         if self.dtype is None:
@@ -254,8 +265,17 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.target_tags.required = self._looks_at_target()
         tags.transformer_tags.preserves_dtype = [] if self.output == "ordinal" else ["float64", "float32"]
         return tags
+
+
+def _statistics(y: Any, rules: list[AnyRule], table: Table, unit: float) -> Statistics | None:
+    """What rules see of the target; None where no rule looks at it."""
+    kinds = {kind for rule in rules if (kind := asked_target(rule)) is not None}
+    if not kinds:
+        return None
+    return statistics(read_target(y, table.n_rows, kinds.pop()), table.weight, unit)
 
 
 def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:

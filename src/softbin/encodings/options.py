@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from softbin.boundaries.boundaries import Boundaries, Outside
 from softbin.boundaries.periodic import Periodic
-from softbin.boundaries.rule import Rule, check_n_bins
+from softbin.boundaries.rule import AnyRule, check_n_bins
 from softbin.boundaries.strategies import STRATEGIES
 from softbin.boundaries.user_edges import UserEdges
 from softbin.encodings.locate import special_codes, wrap
@@ -27,7 +27,7 @@ DEFAULT_N_BINS = 10
 class ColumnOptions:
     """How one column is to be binned."""
 
-    rule: Rule
+    rule: AnyRule
     asked: int
     missing: MissingOption
     special: tuple[float, ...]
@@ -97,7 +97,7 @@ class Options:
             return [_codes(given) for given in per_column("special", self.special, labels, ())]
         return [_codes(self.special)] * len(labels)
 
-    def _rule(self, n_bins: int) -> Rule:
+    def _rule(self, n_bins: int) -> AnyRule:
         if isinstance(self.strategy, str):
             name = one_of("strategy", self.strategy, tuple(STRATEGIES))
             return STRATEGIES[name](n_bins)  # type: ignore[call-arg]
@@ -109,7 +109,7 @@ class Options:
         own = getattr(self.strategy, "n_bins", n_bins)
         if n_bins not in (own, DEFAULT_N_BINS):
             raise OptionError(f"n_bins: {n_bins} contradicts strategy={self.strategy!r}; leave n_bins out")
-        rule: Rule = self.strategy
+        rule: AnyRule = self.strategy
         return rule
 
 

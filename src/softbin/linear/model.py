@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from softbin.boundaries.grid import Grid
 from softbin.encodings.encoder import BinEncoder
@@ -26,6 +26,7 @@ from softbin.linear.units import LARGEST
 from softbin.values.columns import column_position
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
+from softbin.values.targets import Target
 from softbin.values.weights import read_weight
 
 
@@ -143,7 +144,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         known = is_fitted(encoder)
         if not known:
             encoder.set_params(n_jobs=self.n_jobs if encoder.n_jobs is None else encoder.n_jobs)
-            encoder.fit(table, target, boundary_weight)
+            encoder.fit(table, _for_rules(target, family), boundary_weight)
         check_columns(table, encoder.plan_.table_names, encoder.plan_.n_table_columns, type(self).__name__)
         table = encoder.plan_.view(table)
         if encoder.plan_.n_levels == 0:
@@ -256,12 +257,11 @@ def _check_rows(table: Table, pieces: Pieces, n_threads: int) -> None:
         raise_faults(table, pieces.plan, faults)
 
 
-def read_labels(y: Any) -> NDArray[Any]:
-    """A target of any kind, in any container, as one array."""
-    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
-        y = y.to_numpy()
-    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
-    return labels
+def _for_rules(target: Floats, family: Family) -> Target:
+    """The target as rules for boundaries see it: a class to the model is a class to them, a number a number."""
+    if family.name in ("bernoulli", "multinomial"):
+        return Target("classes", target.astype(np.int32), np.arange(int(target.max()) + 1))
+    return Target("number", number=target.astype(np.float64))
 
 
 def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], Floats | None]:

@@ -24,7 +24,7 @@ def bin_totals(
     """Per column: the weight (in units) and the mean of each bin. An empty bin's mean is its middle."""
     arrays = [np.asarray(column, np.float64) for column in edges]
     n_bins = [max(1, len(column) - 1) for column in edges]
-    plan = _compiled_plan(edges)
+    plan = compiled_edges(edges)
 
     def add_up(block: Block) -> Totals:
         if kernels.compiled is not None:
@@ -69,7 +69,8 @@ def _finish(edges: NDArray[np.float64], totals: Totals) -> tuple[tuple[float, ..
     return tuple(weight.tolist()), tuple((edges[:-1] + mean / column_scale(edges)).tolist())
 
 
-def _compiled_plan(edges: Sequence[tuple[float, ...]]) -> Any:
+def compiled_edges(edges: Sequence[tuple[float, ...]]) -> Any:
+    """Bins between these edges, missing values behind them, as the compiled kernels want them."""
     if kernels.compiled is None:
         return None
     n = len(edges)

@@ -6,7 +6,7 @@ that needs to look inside such a bucket calls ``require`` and gets ``TooCoarse``
 those buckets with another pass and asks again. Weights are whole units, so merging is exact addition.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -151,6 +151,14 @@ class RankHistogram:
         if np.any(merged.stop[:-1] > merged.start[1:] - np.uint64(1)):
             raise ValueError("histograms refined differently cannot be merged: refine both alike first")
         return merged
+
+    def leading(self, bits: int = 16) -> "RankHistogram":
+        """The same weight in buckets of this many leading bits."""
+        prefix = self.start >> np.uint64(self.width - bits)
+        first = np.flatnonzero(np.append(True, prefix[1:] != prefix[:-1])[: len(prefix)])
+        weight = np.add.reduceat(self.weight, first) if len(first) else self.weight
+        depth = np.full(len(first), bits, np.uint8)
+        return replace(self, prefix=prefix[first], depth=depth, weight=weight)
 
     def refine(self, buckets: Indices, finer: NDArray[np.int64], bits: int) -> "RankHistogram":
         """These buckets (all of one depth) replaced by the weights of their 2^bits parts."""

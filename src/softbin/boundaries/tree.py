@@ -1,0 +1,63 @@
+"""The leaves of a decision tree on one column: the split that helps most, again and again."""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.piece_loss import PieceLoss
+from softbin.boundaries.rule import AskedKind, check_n_bins, check_share
+from softbin.boundaries.tidy import at_cuts
+from softbin.summaries.target_counts import TargetCounts
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Grown best first to ``n_bins`` leaves, each with ``min_bin_share`` of the weight or more.
+
+    Splits lessen the log-loss of classes or the squared error of numbers.
+
+    >>> import numpy as np
+    >>> from softbin import HardBins
+    >>> ages = np.array([[21.0], [25.0], [33.0], [41.0], [57.0], [62.0]])
+    >>> HardBins(strategy=Tree(2)).fit(ages, ["no", "no", "no", "yes", "yes", "yes"]).bin_edges_[0].tolist()
+    [21.0, 37.0, 62.0]
+    """
+
+    n_bins: int = 10
+    min_bin_share: float = 0.01
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
+        object.__setattr__(self, "min_bin_share", check_share("min_bin_share", self.min_bin_share))
+
+    @property
+    def target(self) -> AskedKind:
+        return "auto"
+
+    def boundaries(self, counts: TargetCounts, *, knots: bool = False) -> Boundaries:
+        loss = PieceLoss(counts)
+        least = self.min_bin_share * loss.weight_below[-1]
+        queue: list[tuple[float, int, int, int]] = []
+
+        def offer(start: int, stop: int) -> None:
+            """Queues the best split of a leaf, if there is one that helps."""
+            at = np.arange(start + 1, stop)
+            weight = loss.weight_below
+            at = at[(weight[at] - weight[start] >= least) & (weight[stop] - weight[at] >= least)]
+            if len(at) == 0:
+                return
+            gain = loss(start, stop) - loss(start, at) - loss(at, stop)
+            best = int(np.argmax(gain))
+            if gain[best] > 0:
+                heapq.heappush(queue, (-float(gain[best]), start, int(at[best]), stop))
+
+        offer(0, len(counts))
+        chosen: list[int] = []
+        while queue and len(chosen) < self.n_bins - 1:
+            _, start, at, stop = heapq.heappop(queue)
+            chosen.append(at)
+            offer(start, at)
+            offer(at, stop)
+        return at_cuts(counts, sorted(chosen), knots)
