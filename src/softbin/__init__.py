@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
     from softbin.encodings import HardBins as HardBins
+    from softbin.encodings import MultiBins as MultiBins
     from softbin.encodings import SoftBins as SoftBins
     from softbin.linear import LinearClassifier as LinearClassifier
     from softbin.linear import LinearRegressor as LinearRegressor
@@ -20,10 +21,11 @@ _HOMES = {
     "HardBins": "softbin.encodings",
     "LinearClassifier": "softbin.linear",
     "LinearRegressor": "softbin.linear",
+    "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "SoftBins"]
+__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "MultiBins", "SoftBins"]
 __version__ = "0.1.0"
 
 

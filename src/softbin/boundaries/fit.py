@@ -49,12 +49,13 @@ def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_thread
 
 def _question(rule: AnyRule, knots: bool, target: Statistics | None) -> Question[Boundaries | FineBins]:
     if asked_target(rule) is None:
-        return partial(_apply, rule, knots)
+        return partial(apply_rule, rule, knots)
     assert target is not None
     return partial(fine_bins, most=most_fine_bins(target.n_slots))
 
 
-def _apply(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundaries:
+def apply_rule(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundaries:
+    """The rule's boundaries, also of a column without any value."""
     if len(histogram) == 0 and not _needs_no_values(rule):
         return NOTHING_TO_LEARN
     return rule.boundaries(histogram, knots=knots)  # type: ignore[arg-type]

@@ -41,6 +41,16 @@ def decode_codes(codes: NDArray[Any], plan: Plan) -> NDArray[np.float64]:
     return np.stack(columns, axis=1)
 
 
+def of_table(values: NDArray[np.floating[Any]], plan: Plan) -> NDArray[np.floating[Any]]:
+    """Rows x columns of the table out of those of the plan: each from its finest bins, NaN where it has none."""
+    if plan.views is None:
+        return values
+    out = np.full((len(values), plan.n_table_columns), np.nan, values.dtype)
+    for j in sorted(range(len(plan.columns)), key=lambda j: plan.columns[j].n_regular):
+        out[:, plan.source[j]] = values[:, j]
+    return out
+
+
 def _decoder(plan: Plan) -> tuple[Any, Any, Any]:
     """Levels x columns: each level's value, that it is a level, that it is the missing one."""
     column = np.repeat(np.arange(len(plan.columns)), np.diff(plan.level_start))

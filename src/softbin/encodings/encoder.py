@@ -20,7 +20,7 @@ from softbin.boundaries.fit import fit_boundaries
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.rule import AnyRule, asked_target
 from softbin.boundaries.strategies import STRATEGIES
-from softbin.encodings.decode import decode_codes, decode_matrix
+from softbin.encodings.decode import decode_codes, decode_matrix, of_table
 from softbin.encodings.fit_report import ColumnReport, FitReport
 from softbin.encodings.hat import hat_entries
 from softbin.encodings.names import plan_names
@@ -55,23 +55,21 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         ``y`` is read only by rules that look at it: one class or number per row.
         """
-        table = read_table(X)
-        weight, unit = read_weight(sample_weight, table.n_rows)
-        table = replace(table, weight=weight)
+        table, unit = read_weighted(X, sample_weight)
         self._check_output_options()
         options = self._options().per_column(table.labels)
-        _check_fit_values(table, options)
+        check_fit_values(table, options)
         ordinary, special_units = ordinary_values(table, options)
         rules = [asked.rule for asked in options]
         threads = count_threads(self.n_jobs)
         target = _statistics(y, rules, ordinary, unit)
         found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads, target)
         columns = [
-            _finish(boundaries, asked, units, histogram)
+            finish(boundaries, asked, units, histogram)
             for boundaries, asked, units, histogram in zip(found, options, special_units, histograms, strict=True)
         ]
         plan = Plan(Grid(tuple(columns), table.names), self._soft)
-        report = _report(plan, options, histograms)
+        report = report_of(plan, options, histograms)
         self._set_fitted(plan, report, table.dtype)
         return self
 
@@ -109,8 +107,9 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"X: shape {encoded.shape} is not an encoding of {width} columns; pass what transform returned"
             )
         if self.output == "ordinal":
-            return decode_codes(self._checked_codes(encoded), self.plan_)
-        return decode_matrix(scipy.sparse.csr_array(encoded) if scipy.sparse.issparse(X) else encoded, self.plan_)
+            return of_table(decode_codes(self._checked_codes(encoded), self.plan_), self.plan_)
+        encoded = scipy.sparse.csr_array(encoded) if scipy.sparse.issparse(X) else encoded
+        return of_table(decode_matrix(encoded, self.plan_), self.plan_)
 
     def encode_compact(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Rows x columns twice: the bin of every value (uint8 or uint16) and how far into it the value lies (float32).
@@ -278,7 +277,14 @@ def _statistics(y: Any, rules: list[AnyRule], table: Table, unit: float) -> Stat
     return statistics(read_target(y, table.n_rows, kinds.pop()), table.weight, unit)
 
 
-def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
+def read_weighted(X: Any, sample_weight: Any) -> tuple[Table, float]:
+    """The table with its weights in units, and the weight of one unit."""
+    table = read_table(X)
+    weight, unit = read_weight(sample_weight, table.n_rows)
+    return replace(table, weight=weight), unit
+
+
+def check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
     """Raises DataError for missing or infinite values that the options do not allow."""
     for label, column, asked in zip(table.labels, table.columns, options, strict=True):
         if asked.missing != "error" and asked.outside == "clip" and asked.period is None:
@@ -297,7 +303,7 @@ def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
             raise DataError(f'column {label!r}: {infinite} values are infinite; pass outside="clip" or drop them')
 
 
-def _finish(
+def finish(
     boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], histogram: RankHistogram
 ) -> Boundaries:
     """The rule's boundaries with what the options say about everything that is not between the edges."""
@@ -316,7 +322,7 @@ def _finish(
     )
 
 
-def _report(plan: Plan, options: list[ColumnOptions], histograms: list[RankHistogram]) -> FitReport:
+def report_of(plan: Plan, options: list[ColumnOptions], histograms: list[RankHistogram]) -> FitReport:
     rows = [
         ColumnReport(
             column=label,

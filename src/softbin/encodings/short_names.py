@@ -1,4 +1,4 @@
-"""Short names of encoders, the same words in every model and on the command line: soft:10, hard:100."""
+"""Short names of encoders, the same words in every model and on the command line: soft:10, hard:100, multi."""
 
 from copy import copy
 from typing import Any
@@ -8,10 +8,11 @@ from sklearn.frozen import FrozenEstimator
 
 from softbin.encodings.encoder import BinEncoder
 from softbin.encodings.hard_bins import HardBins
+from softbin.encodings.multi_bins import MultiBins
 from softbin.encodings.soft_bins import SoftBins
 from softbin.errors import OptionError
 
-ENCODERS: dict[str, type[BinEncoder]] = {"soft": SoftBins, "hard": HardBins}
+ENCODERS: dict[str, type[BinEncoder]] = {"soft": SoftBins, "hard": HardBins, "multi": MultiBins}
 
 
 def encoder_of(bins: Any) -> BinEncoder:
@@ -25,7 +26,8 @@ def encoder_of(bins: Any) -> BinEncoder:
     if isinstance(bins, FrozenEstimator):
         bins = bins.estimator
     if not isinstance(bins, BinEncoder):
-        raise OptionError(f"bins: {bins!r} is not an encoder; pass SoftBins(...), HardBins(...) or {_examples()}")
+        made = "SoftBins(...), HardBins(...), MultiBins(...)"
+        raise OptionError(f"bins: {bins!r} is not an encoder; pass {made} or {_examples()}")
     # Why a copy: the caller may fit theirs again. Fitted state is replaced, never changed.
     return copy(bins) if is_fitted(bins) else clone(bins)
 
@@ -36,11 +38,18 @@ def is_fitted(encoder: BinEncoder) -> bool:
 
 
 def _from_name(name: str) -> BinEncoder:
-    kind, _, count = name.partition(":")
-    if kind not in ENCODERS or (count and not (count.isascii() and count.isdigit())) or name.endswith(":"):
+    kind, colon, rest = name.partition(":")
+    counts = rest.split(",") if colon else []
+    several = kind == "multi"
+    if kind not in ENCODERS or not all(count.isascii() and count.isdigit() for count in counts):
         raise OptionError(f"bins: {name!r} is not a short name; write for example {_examples()}")
-    return ENCODERS[kind](int(count)) if count else ENCODERS[kind]()
+    if len(counts) > 1 and not several:
+        raise OptionError(f"bins: {name!r} has several numbers of bins; write {kind}:{counts[0]}, or multi:{rest}")
+    if not counts:
+        return ENCODERS[kind]()
+    numbers = tuple(int(count) for count in counts)
+    return ENCODERS[kind](numbers if several else numbers[0])
 
 
 def _examples() -> str:
-    return " or ".join(f'"{kind}:10"' for kind in ENCODERS)
+    return '"soft:10", "hard:100", "multi" or "multi:10,100"'

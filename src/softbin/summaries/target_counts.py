@@ -32,6 +32,10 @@ class FineBins:
     maximum: float
 
     @property
+    def n_bins(self) -> int:
+        return max(1, len(self.edges) - 1) if self.edges else 0
+
+    @property
     def cuts(self) -> Floats:
         return np.array(self.edges[1:-1])
 
@@ -95,7 +99,7 @@ class TargetCounts:
 def count_targets(table: Table, fine: Sequence[FineBins], statistics: Statistics, n_threads: int) -> list[TargetCounts]:
     """The counts of every column, in one pass."""
     edges = [bins.edges for bins in fine]
-    n_codes = [len(bins.values) + 1 for bins in fine]
+    n_codes = [bins.n_bins + 1 for bins in fine]
     plan = compiled_edges(edges)
 
     def add(counts: Counts, block: Block) -> None:

@@ -68,10 +68,13 @@ class Statistics:
 
 
 def read_labels(y: Any) -> NDArray[Any]:
-    """A target of any kind, in any container, as one array."""
+    """A target of any real kind, in any container, as one array."""
     if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
         y = y.to_numpy()
-    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
+    y = np.asarray(y)
+    if y.dtype.kind == "c":
+        raise DataTypeError("y: Complex data not supported; pass real numbers or classes")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
     return labels
 
 
@@ -86,8 +89,6 @@ def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> T
         y = y.number if y.code is None else _plain(y)
     if y is None:
         raise DataError("y: requires y to be passed, but the target y is None; these bins look at it, one per row")
-    if np.iscomplexobj(y):
-        raise DataTypeError("y: Complex data not supported; pass real numbers or classes")
     labels = read_labels(y)
     if labels.dtype.kind in "mM":
         raise DataTypeError(f"y: holds {labels.dtype}, neither classes nor numbers; pass one of the two")
