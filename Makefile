@@ -5,7 +5,7 @@ RUN := $(ENV)/bin
 PIP := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt pyproject.toml constraints.txt
 
-.PHONY: demo test test-numpy lint format bench bench-linear clean
+.PHONY: demo test test-numpy lint format bench bench-linear bench-labels clean
 
 demo: $(ENV)/built  ## show what softbin does: a picture and a timing beside scikit-learn
 	$(RUN)/python examples/demo.py
@@ -31,6 +31,9 @@ bench: $(ENV)/built  ## measure against scikit-learn; writes docs/results/
 
 bench-linear: $(ENV)/built  ## the linear models against scikit-learn, and glum and LightGBM where installed
 	$(RUN)/python -m benchmarks.linear
+
+bench-labels: $(ENV)/built  ## rules that look at the label, MultiBins, and optbinning where installed
+	$(RUN)/python -m benchmarks.labels
 
 $(ENV)/bin/python:
 	$(PYTHON) -m venv $(ENV)

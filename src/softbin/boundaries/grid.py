@@ -13,7 +13,7 @@ from typing import Any
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.errors import OptionError, SavedFileError
-from softbin.values.columns import column_position
+from softbin.values.columns import column_position, per_column
 from softbin.values.tables import default_names
 
 FORMAT = "softbin.grid"
@@ -73,10 +73,9 @@ class Grid:
         >>> Grid((Boundaries((0, 20, 35)),), names=("age",)).with_edges({"age": [0, 18, 65]})["age"].edges
         (0.0, 18.0, 65.0)
         """
-        grid = self
-        for column, values in edges.items():
-            grid = grid.replace(column, grid[column].with_edges(values))
-        return grid
+        given = per_column("edges", edges, self.labels, None)
+        columns = (old if new is None else old.with_edges(new) for old, new in zip(self.columns, given, strict=True))
+        return replace(self, columns=tuple(columns))
 
     def merge(self, column: str | int, position: int) -> "Grid":
         """The grid with bin ``position`` of a column joined to the next."""
