@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.deep import DeepClassifier as DeepClassifier
+    from softbin.deep import DeepRegressor as DeepRegressor
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import MultiBins as MultiBins
     from softbin.encodings import SoftBins as SoftBins
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Boundaries": "softbin.boundaries",
+    "DeepClassifier": "softbin.deep",
+    "DeepRegressor": "softbin.deep",
     "Grid": "softbin.boundaries",
     "HardBins": "softbin.encodings",
     "LinearClassifier": "softbin.linear",
@@ -25,7 +29,17 @@ _HOMES = {
     "SoftBins": "softbin.encodings",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "MultiBins", "SoftBins"]
+__all__ = [
+    "Boundaries",
+    "DeepClassifier",
+    "DeepRegressor",
+    "Grid",
+    "HardBins",
+    "LinearClassifier",
+    "LinearRegressor",
+    "MultiBins",
+    "SoftBins",
+]
 __version__ = "0.1.0"
 
 
