@@ -29,6 +29,8 @@ from softbin.encodings.encoder import BinEncoder
 from softbin.encodings.plan import Levels, Plan
 from softbin.errors import DataError, OptionError
 
+FAR = 1e100  # beyond any knot, and its square is still finite
+
 
 class Edges(NamedTuple):
     """Left edge and width of every position, in float64, and the inner edges of every field, padded with infinity."""
@@ -152,7 +154,7 @@ class Locate(nn.Module):
         if not self.soft:
             rows, weights = lower[..., None], torch.ones_like(values, dtype=dtype)[..., None]
         else:
-            fraction = self._fraction(values, position, missing, edges).to(dtype)
+            fraction = self._fraction(values, position, edges).to(dtype)
             upper = self.upper_row[position]
             if alone is not None:
                 upper = torch.where(alone >= 0, alone, upper)
@@ -195,9 +197,13 @@ class Locate(nn.Module):
         # Why the minimum: NaN and infinity lie behind the padding too.
         return self.start + torch.minimum(found, self.last)
 
-    def _fraction(self, values: Tensor, position: Tensor, missing: Tensor, edges: Edges) -> Tensor:
+    def _fraction(self, values: Tensor, position: Tensor, edges: Edges) -> Tensor:
         """How far into its bin each value lies, in float64."""
-        fraction = (values.double() - edges.left[position]) / edges.width[position]
+        exact = values.double()
+        if edges.left.requires_grad:
+            # Why: where a value counts for nothing its gradient is 0 times what stands here, and 0 x NaN is NaN.
+            exact = exact.nan_to_num(0.0, FAR, -FAR)
+        fraction = (exact - edges.left[position]) / edges.width[position]
         inside = fraction.clamp(0, 1)
         fraction = inside if self.linear is None else torch.where(self.linear, fraction, inside)
         return fraction if self.flat is None else torch.where(self.flat, 0.0, fraction)
