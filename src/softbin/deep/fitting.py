@@ -74,7 +74,11 @@ def fit_network(
     found = device_of(device)
     trained = rows_of(table, target, weight, None if valid is None else np.flatnonzero(~valid))
     judged = None if valid is None else rows_of(table, target, weight, np.flatnonzero(valid))
-    make: Callable[[], Network] = lambda: make_network(blueprint, options.seed)  # noqa: E731
+    # Why: with all rows in one batch the sum over rows is the only thing left to rounding. In float64 a weight of two is
+    # the row twice, the order of rows is nothing, and so few rows are as fast.
+    dtype = torch.float64 if found.type == "cpu" and len(trained) <= options.batch_size else torch.float32
+    trained, judged = trained.in_dtype(dtype), None if judged is None else judged.in_dtype(dtype)
+    make: Callable[[], Network] = lambda: make_network(blueprint, options.seed).to(dtype)  # noqa: E731
     with torch.random.fork_rng(devices=[found.index or 0] if found.type == "cuda" else []):
         done = train_within_memory(
             make, trained, judged, LOSSES[blueprint.loss], options, found, line, checkpoint
@@ -92,7 +96,7 @@ def predict_rows(network: torch.nn.Module, loss: str, table: Table) -> NDArray[n
         for block in table.blocks(PREDICTED_ROWS.get(device.type, 2**12)):
             values = torch.from_numpy(np.stack(block.columns, axis=1)).to(device)
             parts.append(LOSSES[loss].predict(network(values)).cpu())
-    found: NDArray[np.float32] = torch.cat(parts).numpy()
+    found: NDArray[np.float32] = torch.cat(parts).float().numpy()
     return found
 
 

@@ -92,7 +92,7 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
             encoder.plan_, Input(**facts["input"]), Shape(**facts["shape"]), facts["n_outputs"], facts["loss"], ple_grid
         )
         network = fitting.make_network(blueprint, 0)
-        network.load_state_dict(tensors)
+        network.load_state_dict(tensors, assign=True)
         options = facts["options"]
         model = cls(**{**options, "bins": encoder if options["bins"] is None else options["bins"]})
         model._set_network(encoder, blueprint, network.eval().to(fitting.device_of(device)))

@@ -40,19 +40,23 @@ class Rows:
     def to(self, device: torch.device) -> "Rows":
         return Rows(self.values.to(device), self.target.to(device), self.weight.to(device))
 
+    def in_dtype(self, dtype: torch.dtype) -> "Rows":
+        """The same with target and weight in ``dtype``; values stay as precise as they came."""
+        return Rows(self.values, self.target.to(dtype), self.weight.to(dtype))
+
 
 def rows_of(table: Table, target: Any, weight: Any, chosen: Any = None) -> Rows:
-    """The rows of a table, or those ``chosen``, on the CPU."""
+    """The rows of a table, or those ``chosen``, on the CPU; target and weight in float64."""
     columns = table.columns if chosen is None else [column[chosen] for column in table.columns]
     target, weight = (part if chosen is None or part is None else part[chosen] for part in (target, weight))
     weight = np.ones(len(target)) if weight is None else weight / np.mean(weight)
     values = torch.from_numpy(np.stack(columns, axis=1))
-    return Rows(values, torch.as_tensor(target, dtype=torch.float32), torch.as_tensor(weight, dtype=torch.float32))
+    return Rows(values, torch.as_tensor(target, dtype=torch.float64), torch.as_tensor(weight, dtype=torch.float64))
 
 
 def with_filler(rows: Rows) -> Rows:
     """The same rows and one more, of weight zero."""
-    last = torch.cat([rows.weight, torch.zeros(1)])
+    last = torch.cat([rows.weight, rows.weight.new_zeros(1)])
     return Rows(torch.cat([rows.values, rows.values[:1]]), torch.cat([rows.target, rows.target[:1]]), last)
 
 

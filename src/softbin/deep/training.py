@@ -116,7 +116,7 @@ def train(
             checkpoint.save(*_state(step, best, history, options))
 
     best.write(averaged)
-    precision = "bfloat16" if step.mixed else "float32"
+    precision = "bfloat16" if step.mixed else str(next(network.parameters()).dtype).removeprefix("torch.")
     ran = {"device": str(device), "precision": precision, "rows": source.name, "step": step.how}
     return Trained(averaged, history, best.epoch, options.batch_size, ran)
 
@@ -166,7 +166,7 @@ class Step:
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed, cache_enabled=False):
             scores = self.forward(own.values)
-        losses = self.loss.losses(scores.float(), own.target)
+        losses = self.loss.losses(whole_precision(scores), own.target)
         # Why the weight: filler rows have none, whatever comes out for them.
         loss = (own.weight * losses).sum() * n_ranks / total
         penalty = sum((part.penalty() for part in self.penalised), start=torch.zeros((), device=self.device))
@@ -252,10 +252,15 @@ class Best:
 @torch.no_grad()
 def judge(network: nn.Module, valid: Rows, loss: Loss) -> tuple[float, float | None]:
     """Mean loss and score on validation rows."""
-    scores = torch.cat([network(part).float() for part in valid.values.split(JUDGED_ROWS)])
+    scores = torch.cat([whole_precision(network(part)) for part in valid.values.split(JUDGED_ROWS)])
     losses = loss.losses(scores, valid.target).double()
     mean = float((valid.weight.double() * losses).sum() / valid.weight.double().sum())
     return mean, loss.score(loss.predict(scores), valid.target, valid.weight) if math.isfinite(mean) else None
+
+
+def whole_precision(scores: Tensor) -> Tensor:
+    """Scores as losses need them: not in half precision."""
+    return scores if scores.dtype == torch.float64 else scores.float()
 
 
 def learning_rate(step: int, n_steps: int, options: TrainingOptions) -> float:
