@@ -236,7 +236,9 @@ def test_autocast():
 
 def test_state_dict_brings_edges_along():
     model, other = network(), network()
-    moved = SoftBinEmbedding(Grid((*mixed_grid().columns[:5], Boundaries((0.0, 7.0), outside="linear", missing="level"))), 4)
+    moved = SoftBinEmbedding(
+        Grid((*mixed_grid().columns[:5], Boundaries((0.0, 7.0), outside="linear", missing="level"))), 4
+    )
     other[0] = moved
     other.load_state_dict(model.state_dict())
     values = torch.as_tensor(known_values(np.float32))

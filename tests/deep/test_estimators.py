@@ -243,5 +243,3 @@ def test_the_network_is_a_plain_module_for_other_uses():
     out = torch.sigmoid(model.network_(torch.as_tensor(X)))[:, 0, 0]
     np.testing.assert_allclose(out.detach().numpy(), model.predict_proba(X)[:, 1], rtol=1e-5)
     assert isinstance(model.network_.embedding, SoftBinEmbedding)
-
-

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -215,8 +216,8 @@ def test_the_learning_rate_rises_then_falls_to_zero():
     options = TrainingOptions(learning_rate=1.0, warm_up=0.1)
     rates = [learning_rate(step, 100, options) for step in range(100)]
     assert rates[9] == rates[10] == 1.0
-    assert all(a < b for a, b in zip(rates[:9], rates[1:10], strict=True))
-    assert all(a > b for a, b in zip(rates[10:-1], rates[11:], strict=True))
+    assert all(a < b for a, b in pairwise(rates[:10]))
+    assert all(a > b for a, b in pairwise(rates[10:]))
     assert rates[-1] < 1e-3
     assert learning_rate(0, 1, options) == 1.0
     assert keep_of(10, options) == 0
@@ -267,7 +268,8 @@ def test_compiled_training(monkeypatch):
 def test_two_processes_train_the_same_network_as_one(tmp_path):
     options = {**TINY, "batch_size": 64, "dropout": 0.0}
     script = tmp_path / "train.py"
-    script.write_text(textwrap.dedent(f"""
+    script.write_text(
+        textwrap.dedent(f"""
         import os, sys; sys.path.insert(0, {str(ROOT)!r})
         import numpy as np, torch; torch.set_num_threads(1)
         from tests.deep.tables import two_classes
@@ -276,7 +278,8 @@ def test_two_processes_train_the_same_network_as_one(tmp_path):
         model = DeepClassifier("soft:4", **{options!r}).fit(X, Y)
         np.save({str(tmp_path)!r} + "/" + os.environ["RANK"], model.predict_proba(X))
         torch.distributed.destroy_process_group()
-    """))
+    """)
+    )
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", str(script)]
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
     first, second = (np.load(tmp_path / f"{rank}.npy") for rank in (0, 1))

@@ -80,6 +80,13 @@ class Locate(nn.Module):
     special_bits: Tensor
     end_bits: Tensor
     period_bits: Tensor
+    flat: Tensor | None
+    linear: Tensor | None
+    bounded: Tensor | None
+    finite: Tensor | None
+    strict: Tensor | None
+    blank: Tensor | None
+    void: Tensor | None
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
@@ -113,6 +120,7 @@ class Locate(nn.Module):
         missing = [start + levels.missing if b.missing == "level" else -1 for b, levels, start in fields]
         self._set_integers("missing_row", missing)
         codes = _padded([b.special for b in grid], np.nan)
+        self.has_rows_alone = max(missing) >= 0 or codes.shape[1] > 0
         self._set_bits("special_bits", codes)
         first = np.array([start + levels.n_regular for _, levels, start in fields])
         self._set_integers("special_row", first[:, None] + np.arange(codes.shape[1]))
@@ -182,7 +190,7 @@ class Locate(nn.Module):
         return torch.stack(columns, 1)
 
     def edges(self, dtype: torch.dtype) -> Edges:
-        """The grid's own edges; cuts for values of this dtype are rounded up to it, so that no value changes its bin."""
+        """The grid's own edges; cuts are rounded up to the dtype of the values, so that no value changes its bin."""
         cuts = self.cut32_bits.view(torch.float32) if dtype == torch.float32 else _floats(self.cut_bits)
         return Edges(_floats(self.edge_bits), _floats(self.width_bits), cuts)
 
@@ -210,16 +218,18 @@ class Locate(nn.Module):
 
     def _rows_alone(self, values: Tensor, missing: Tensor) -> Tensor | None:
         """The row that missing values and special codes have to themselves, -1 for others; None where nobody has."""
+        if not self.has_rows_alone:
+            return None
         codes = self._codes(values.dtype)
         alone = torch.where(missing, self.missing_row, -1)
         for s in range(codes.shape[1]):
             alone = torch.where(values == codes[:, s], self.special_row[:, s], alone)
         return alone
 
-    def _odd(self, values: Tensor, missing: Tensor, alone: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def _odd(self, values: Tensor, missing: Tensor, alone: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         """Which values have no weight at all, and which are an error."""
         nothing = trouble = None
-        ordinary = ~missing & (alone < 0)
+        ordinary = ~missing if alone is None else ~missing & (alone < 0)
         if self.blank is not None:
             nothing = _either(nothing, missing & self.blank)
         if self.void is not None:

@@ -36,9 +36,8 @@ def implementation(values: Tensor, table: Tensor, edges: Edges | None = None) ->
         if asked not in IMPLEMENTATIONS:
             raise OptionError(f"SOFTBIN_DEEP: {asked!r} is not one of {', '.join(map(repr, IMPLEMENTATIONS))}")
         return asked
-    if torch.compiler.is_compiling() or values.device.type != "cpu" or table.dtype not in (torch.float32, torch.float64):
-        return "definition"
-    return "bag"
+    bags = values.device.type == "cpu" and table.dtype in (torch.float32, torch.float64)
+    return "bag" if bags and not torch.compiler.is_compiling() else "definition"
 
 
 def by_definition(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None) -> Tensor:

@@ -79,7 +79,7 @@ class Resident:
         self.held = with_filler(rows).to(device)
 
     def epoch(self, seed: int) -> Iterator[Tensor]:
-        yield from shuffled(self.n_rows, self.batch_size, seed, self.held.weight.device).split(self.batch_size)
+        yield from torch.split(shuffled(self.n_rows, self.batch_size, seed, self.held.weight.device), self.batch_size)
 
 
 class Streamed:
@@ -95,7 +95,7 @@ class Streamed:
         self.held = self.rows.take(torch.zeros(self.chunk, dtype=torch.int64)).to(device)
 
     def epoch(self, seed: int) -> Iterator[Tensor]:
-        chunks = shuffled(self.n_rows, self.batch_size, seed, torch.device("cpu")).split(self.chunk)
+        chunks = torch.split(shuffled(self.n_rows, self.batch_size, seed, torch.device("cpu")), self.chunk)
         with ThreadPoolExecutor(1) as pool:
             coming = pool.submit(self._gather, chunks[0])
             for i, chunk in enumerate(chunks):
@@ -104,7 +104,7 @@ class Streamed:
                     coming = pool.submit(self._gather, chunks[i + 1])
                 for ours, theirs in zip(_parts(self.held), _parts(ready), strict=True):
                     ours[: len(chunk)].copy_(theirs, non_blocking=True)
-                yield from torch.arange(len(chunk), device=self.held.weight.device).split(self.batch_size)
+                yield from torch.split(torch.arange(len(chunk), device=self.held.weight.device), self.batch_size)
 
     def _gather(self, chunk: Tensor) -> Rows:
         found = self.rows.take(chunk)
