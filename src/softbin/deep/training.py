@@ -78,6 +78,8 @@ def train_within_memory(
                     "pass a smaller network, a smaller batch_size, or another device"
                 ) from None
         batch_size //= 2
+        if checkpoint is not None:
+            checkpoint.found = None  # of another batch size
         if device.type == "cuda":
             torch.cuda.empty_cache()
 
