@@ -6,7 +6,8 @@ Differences to the plain network are taken on the same rows: the seeds of a fold
 that of the mean over folds.
 
 Each run is written to deep_study.jsonl as soon as it is done and is not done again, so a study can be stopped at any
-moment and continued with the same command. ``--only`` picks models by a part of their name, ``--rows`` takes fewer rows.
+moment and continued with the same command. ``--only`` picks models by a part of their name, ``--rows`` takes fewer
+rows.
 """
 
 import argparse
@@ -254,8 +255,8 @@ def markdown(outcome: report.Outcome) -> str:
         "# What feeds the network? Inputs on real rows",
         f"Written by `{about['command']}` on {about['date']}, commit {about['commit']}, {settings['device']}. The same "
         f"network ({settings['depth']} x {settings['width']}, {settings['epochs']} epochs at most, early stopping) on "
-        f"every input, {FOLDS} folds; scores x 100. *Gain* is over the plain network (normal scores of the columns), on "
-        "the same rows, with the standard error of the mean difference over folds. Tables start smooth unless *random*.",
+        f"every input, {FOLDS} folds; scores x 100. *Gain* is over the plain network (normal scores of the columns) on "
+        "the same rows, with the standard error of the mean over folds. Tables start smooth unless *random*.",
     ]
     for name, table in outcome["tables"].items():
         rows = [row for row in outcome["models"] if row["data"] == name]

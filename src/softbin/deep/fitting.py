@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from softbin.boundaries.grid import Grid
 from softbin.deep.checkpoints import Checkpoint
 from softbin.deep.inputs import make_embedding, make_ple_grid
+from softbin.deep.locate import Locate
 from softbin.deep.lookup import implementation
 from softbin.deep.losses import LOSSES
 from softbin.deep.network import Network, Perceptron
@@ -82,9 +83,14 @@ def fit_network(
     make: Callable[[], Network] = lambda: make_network(blueprint, options.seed).to(dtype)  # noqa: E731
     with torch.random.fork_rng(devices=[found.index or 0] if found.type == "cuda" else []):
         done = train_within_memory(make, trained, judged, LOSSES[blueprint.loss], options, found, line, checkpoint)
-    one_row = trained.values[:1].to(found)
-    done.ran["lookup"] = implementation(one_row, next(done.network.parameters()))
+    done.ran["lookup"] = _lookup_of(done.network, trained.values[:1].to(found))
     return done
+
+
+def _lookup_of(network: torch.nn.Module, values: torch.Tensor) -> str:
+    """The implementation that looks values up for this network."""
+    locate = next(part for part in network.modules() if isinstance(part, Locate))
+    return implementation(locate, values, next(network.parameters()))
 
 
 def predict_rows(network: torch.nn.Module, loss: str, table: Table) -> NDArray[np.float32]:

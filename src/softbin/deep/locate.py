@@ -92,6 +92,7 @@ class Locate(nn.Module):
         super().__init__()
         if plan.n_levels == 0:
             raise OptionError("grid: no column has a level; give one an edge, a special code or a missing level")
+        self.plan = plan
         self.soft = plan.soft
         self.n_levels = plan.n_levels
         self.n_fields = len(plan.columns)
@@ -100,6 +101,8 @@ class Locate(nn.Module):
         self._set_integers("source", plan.source)
         self._set_bins(plan)
         self._set_others(plan)
+        self.follows_plan = True
+        self.register_load_state_dict_post_hook(_look_again)  # type: ignore[no-untyped-call]
 
     def _set_bins(self, plan: Plan) -> None:
         bins = [_bins(levels, int(plan.level_start[j])) for j, levels in enumerate(plan.columns)]
@@ -176,8 +179,7 @@ class Locate(nn.Module):
 
     def fields(self, values: Tensor) -> Tensor:
         """Values field by field, (batch, fields): float32 or float64, circles wrapped."""
-        if values.ndim != 2 or values.shape[1] != self.n_columns:
-            raise DataError(f"values: shape {tuple(values.shape)}, not (batch, {self.n_columns}); pass raw columns")
+        self.check_shape(values)
         if values.dtype not in (torch.float32, torch.float64):
             values = values.float()
         if self.has_views:
@@ -188,6 +190,11 @@ class Locate(nn.Module):
         for circle, j in enumerate(self.circles):
             columns[j] = _wrap(columns[j], periods[circle, 0], periods[circle, 1], codes[j])
         return torch.stack(columns, 1)
+
+    def check_shape(self, values: Tensor) -> None:
+        """Raises DataError unless these are raw columns, (batch, columns)."""
+        if values.ndim != 2 or values.shape[1] != self.n_columns:
+            raise DataError(f"values: shape {tuple(values.shape)}, not (batch, {self.n_columns}); pass raw columns")
 
     def edges(self, dtype: torch.dtype) -> Edges:
         """The grid's own edges; cuts are rounded up to the dtype of the values, so that no value changes its bin."""
@@ -242,6 +249,13 @@ class Locate(nn.Module):
         if self.finite is not None:
             trouble = _either(trouble, torch.isinf(values) & self.finite)
         return nothing, trouble
+
+
+def _look_again(locate: Any, incompatible: Any) -> None:
+    """Says whether the edges that came with a state_dict are still those of the plan."""
+    fresh = Locate(locate.plan)
+    pairs = zip(fresh.buffers(), locate.buffers(), strict=True)
+    locate.follows_plan = all(torch.equal(old, new.to(old.device)) for old, new in pairs)
 
 
 def round_up(edges: NDArray[np.float64]) -> NDArray[np.float32]:
