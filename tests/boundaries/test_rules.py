@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from softbin import HardBins
 from softbin.boundaries import STRATEGIES, KMeans, Uniform, UserEdges
 from softbin.boundaries.kmeans import k_means_cuts
 from softbin.boundaries.periodic import Periodic
@@ -39,6 +40,12 @@ def test_uniform_survives_the_widest_column():
     edges = Uniform(4).boundaries(histogram([-8e307, -4e307, 0, 1, 4e307, 8e307])).edges
     assert np.all(np.diff(edges) > 0)
     assert (edges[0], edges[-1]) == (-8e307, 8e307)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_column_wider_than_a_float64_is_named_without_a_warning(strategy):
+    with pytest.raises(OptionError, match=r"column 'x0'.* wider than"):
+        HardBins(3, strategy).fit([[-1.7e308], [0.0], [1.0], [2.0], [1.7e308]])
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e300])

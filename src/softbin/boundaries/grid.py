@@ -6,7 +6,7 @@ A Grid is a value: edits return a new one, equal grids compare equal, and a save
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,14 @@ class Grid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
+        for column in self.columns:
+            if not isinstance(column, Boundaries):
+                raise OptionError(f"grid: {column!r} is not a Boundaries; pass one for each column")
         if self.names is None:
             return
         object.__setattr__(self, "names", tuple(self.names))
+        if not all(isinstance(name, str) for name in self.names):
+            raise OptionError(f"grid: column names {self.names} are not all text; pass text, or no names")
         if len(self.names) != len(self.columns):
             raise OptionError(f"grid: {len(self.names)} names for {len(self.columns)} columns; pass one each")
         twice = (
@@ -73,18 +78,27 @@ class Grid:
         >>> Grid((Boundaries((0, 20, 35)),), names=("age",)).with_edges({"age": [0, 18, 65]})["age"].edges
         (0.0, 18.0, 65.0)
         """
+        if not isinstance(edges, Mapping):
+            raise OptionError(f"with_edges: {edges!r} is not a dict; pass {{column: [edges]}}")
         grid = self
         for column, values in edges.items():
-            grid = grid.replace(column, grid[column].with_edges(values))
+            grid = grid._edited(column, lambda boundaries, values=values: boundaries.with_edges(values))
         return grid
 
     def merge(self, column: str | int, position: int) -> "Grid":
         """The grid with bin ``position`` of a column joined to the next."""
-        return self.replace(column, self[column].merge(position))
+        return self._edited(column, lambda boundaries: boundaries.merge(position))
 
     def split(self, column: str | int, at: float) -> "Grid":
         """The grid with the bin of a column around ``at`` cut in two."""
-        return self.replace(column, self[column].split(at))
+        return self._edited(column, lambda boundaries: boundaries.split(at))
+
+    def _edited(self, column: str | int, edit: Callable[[Boundaries], Boundaries]) -> "Grid":
+        position = column_position(column, self.labels)
+        try:
+            return self.replace(position, edit(self.columns[position]))
+        except OptionError as error:
+            raise OptionError(f"column {self.labels[position]!r}: {error}") from None
 
     def to_json(self) -> str:
         """The grid as text; ``from_json`` gives an equal grid back."""

@@ -42,7 +42,7 @@ class KMeans:
         if values is not None:
             return Boundaries(tuple(own_places(values, knots)))
         points, weight = representatives(histogram)
-        low, high = histogram.minimum, histogram.maximum
+        low, high = Boundaries((histogram.minimum, histogram.maximum)).edges  # an error if too far apart
         # Why: in units of the column's range, so that no scale overflows.
         cuts = k_means_cuts(np.clip((points - low) / (high - low), 0, 1), weight, self.n_bins)
         edges = np.unique(np.concatenate([[low], low + (high - low) * cuts, [high]]))
