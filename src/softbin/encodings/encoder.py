@@ -33,7 +33,7 @@ from softbin.encodings.tables import (
     encode_dense,
 )
 from softbin.engines.threads import count_threads
-from softbin.errors import DataError, OptionError
+from softbin.errors import DataError, DataTypeError, OptionError
 from softbin.summaries.rank_histogram import RankHistogram
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
@@ -71,6 +71,11 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_grid(cls, grid: Grid, **options: Any) -> Self:
         """A fitted encoder around a grid, without data. ``options``: output, dtype, n_jobs."""
+        if not isinstance(grid, Grid):
+            raise OptionError(f"grid: {grid!r} is not a Grid; pass encoder.grid_ or Grid.load(path)")
+        other = sorted(set(options) - {"output", "dtype", "n_jobs"})
+        if other:
+            raise OptionError(f"{other[0]}: the grid says this already; pass output, dtype, n_jobs, or edit the grid")
         encoder = cls(**options)
         encoder._check_output_options()
         linear = [label for label, b in zip(grid.labels, grid, strict=True) if b.outside == "linear"]
@@ -84,6 +89,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """The encoding of X, in the form that ``output`` asks for."""
         check_is_fitted(self)
+        self._check_output_options()
         self._check_container()
         table = self._read(X)
         threads = count_threads(self.n_jobs)
@@ -95,7 +101,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def inverse_transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Values back from an encoding: NaN for missing, the code for special codes."""
         check_is_fitted(self)
+        self._check_output_options()
         encoded = X if scipy.sparse.issparse(X) else np.asarray(X)
+        if encoded.dtype.kind not in "biuf":
+            raise DataTypeError(f"X: {encoded.dtype} is not a dtype of numbers; pass what transform returned")
         width = len(self.plan_.columns) if self.output == "ordinal" else self.plan_.n_levels
         if encoded.ndim != 2 or encoded.shape[1] != width:
             raise DataError(
@@ -118,7 +127,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def compact_to_csr(self, codes: NDArray[Any], fractions: NDArray[Any]) -> scipy.sparse.csr_matrix:
         """The CSR encoding that ``encode_compact`` abbreviates."""
         check_is_fitted(self)
-        codes, fractions = self._checked_codes(codes), np.asarray(fractions, np.float32)
+        codes, fractions = self._checked_codes(codes), np.asarray(fractions)
+        if fractions.dtype.kind not in "iuf":
+            raise DataTypeError(f"fractions: {fractions.dtype} is not a dtype of numbers; pass those of encode_compact")
+        fractions = fractions.astype(np.float32, copy=False)
         if codes.shape != fractions.shape:
             raise DataError(f"fractions: shape {fractions.shape} beside codes of shape {codes.shape}; pass one each")
         plan, n_rows = self.plan_, len(codes)
