@@ -89,7 +89,7 @@ class Boundaries:
 
     def with_edges(self, edges: Iterable[float]) -> "Boundaries":
         """The same column with other edges; what was known of the old bins is dropped."""
-        return replace(self, edges=edges, weight=(), mean=(), note="edges given by hand")
+        return replace(self, edges=_floats("edges", edges), weight=(), mean=(), note="edges given by hand")
 
     def merge(self, position: int) -> "Boundaries":
         """Bin ``position`` and the next one as one bin, with their weight and mean.

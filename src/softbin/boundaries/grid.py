@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -82,16 +83,16 @@ class Grid:
             raise OptionError(f"with_edges: {edges!r} is not a dict; pass {{column: [edges]}}")
         grid = self
         for column, values in edges.items():
-            grid = grid._edited(column, lambda boundaries, values=values: boundaries.with_edges(values))
+            grid = grid._edited(column, methodcaller("with_edges", values))
         return grid
 
     def merge(self, column: str | int, position: int) -> "Grid":
         """The grid with bin ``position`` of a column joined to the next."""
-        return self._edited(column, lambda boundaries: boundaries.merge(position))
+        return self._edited(column, methodcaller("merge", position))
 
     def split(self, column: str | int, at: float) -> "Grid":
         """The grid with the bin of a column around ``at`` cut in two."""
-        return self._edited(column, lambda boundaries: boundaries.split(at))
+        return self._edited(column, methodcaller("split", at))
 
     def _edited(self, column: str | int, edit: Callable[[Boundaries], Boundaries]) -> "Grid":
         position = column_position(column, self.labels)

@@ -125,7 +125,7 @@ def read_table(X: Any) -> Table:
 
 def _from_array(X: Any) -> Table:
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiubO":
-        X = (X.astype(np.float64) if X.dtype.kind in "iub" else X).filled(np.nan)
+        X = np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -175,7 +175,9 @@ def _frame_column(series: Any, name: str) -> NDArray[Any]:
     values = series.to_numpy()
     if values.dtype.kind not in "OUS":
         return values
-    return _number_column(np.where(series.is_null().to_numpy(), None, values), name)
+    values = values.astype(object)
+    values[series.is_null().to_numpy()] = None
+    return _number_column(values, name)
 
 
 def _number_column(values: NDArray[Any], name: str) -> NDArray[np.float64]:
