@@ -132,6 +132,7 @@ def counting_path() -> Iterator[None]:
     """Fits inside count (radix) instead of sorting, however few rows there are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(softbin.boundaries.fit, "SORT_ROWS", 0)
+        patch.setattr(softbin.boundaries.fit, "MOST_SORTED", 0)
         yield
 
 

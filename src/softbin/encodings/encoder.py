@@ -34,7 +34,7 @@ from softbin.encodings.tables import (
 )
 from softbin.engines.threads import count_threads
 from softbin.errors import DataError, DataTypeError, OptionError
-from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.rank_histogram import ColumnCounts
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
 from softbin.values.weights import read_weight
@@ -58,13 +58,13 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ordinary, special_units = ordinary_values(table, options)
         rules = [asked.rule for asked in options]
         threads = count_threads(self.n_jobs)
-        found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads)
+        found, counts = fit_boundaries(ordinary, rules, unit, self._soft, threads)
         columns = [
-            _finish(boundaries, asked, units, histogram)
-            for boundaries, asked, units, histogram in zip(found, options, special_units, histograms, strict=True)
+            _finish(boundaries, asked, units, counted)
+            for boundaries, asked, units, counted in zip(found, options, special_units, counts, strict=True)
         ]
         plan = Plan(Grid(tuple(columns), table.names), self._soft)
-        report = _report(plan, options, histograms)
+        report = _report(plan, options, counts)
         self._set_fitted(plan, report, table.dtype)
         return self
 
@@ -290,11 +290,11 @@ def _check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
 
 
 def _finish(
-    boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], histogram: RankHistogram
+    boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], counts: ColumnCounts
 ) -> Boundaries:
     """The rule's boundaries with what the options say about everything that is not between the edges."""
     # Why the difference: special codes were handed to the rule as missing.
-    missing_units = histogram.missing - sum(special_units)
+    missing_units = counts.missing - sum(special_units)
     missing = asked.missing
     if missing == "auto":
         missing = "level" if missing_units > 0 else "error"
@@ -303,23 +303,23 @@ def _finish(
         missing=missing,
         special=asked.special,
         outside=asked.outside,
-        special_weight=tuple(units * histogram.unit for units in special_units),
-        missing_weight=missing_units * histogram.unit,
+        special_weight=tuple(units * counts.unit for units in special_units),
+        missing_weight=missing_units * counts.unit,
     )
 
 
-def _report(plan: Plan, options: list[ColumnOptions], histograms: list[RankHistogram]) -> FitReport:
+def _report(plan: Plan, options: list[ColumnOptions], counts: list[ColumnCounts]) -> FitReport:
     rows = [
         ColumnReport(
             column=label,
             asked=asked.asked,
             got=boundaries.n_bins,
-            distinct=histogram.n_distinct,
-            distinct_at_least=not histogram.is_exact,
+            distinct=counted.n_distinct,
+            distinct_at_least=not counted.is_exact,
             missing=boundaries.missing_weight,
-            infinite=histogram.infinite * histogram.unit,
+            infinite=counted.infinite * counted.unit,
             note=boundaries.note,
         )
-        for label, boundaries, asked, histogram in zip(plan.grid.labels, plan.grid, options, histograms, strict=True)
+        for label, boundaries, asked, counted in zip(plan.grid.labels, plan.grid, options, counts, strict=True)
     ]
     return FitReport(tuple(rows))
