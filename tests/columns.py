@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import softbin.boundaries.fit
 from softbin import HardBins, SoftBins, kernels
 from softbin.boundaries import STRATEGIES, Boundaries
-from softbin.boundaries.tidy import few_values, own_places
+from softbin.boundaries.tidy import own_places
 from softbin.summaries import RankHistogram
 from softbin.values.tables import Block, Table
 
@@ -26,9 +26,9 @@ class TwoHalves:
     """A rule of a user's own: the range cut in the middle, whatever n_bins says."""
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, 2 + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, 2, knots)
+        if own is not None:
+            return own
         low, high = histogram.minimum, histogram.maximum
         return Boundaries(tuple(np.unique([low, low / 2 + high / 2, high])))
 

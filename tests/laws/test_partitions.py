@@ -123,6 +123,18 @@ def test_long_columns_have_the_edges_of_the_exact_histogram(knots, rule, dtype):
 
 @only_compiled
 @each_encoder
+@pytest.mark.parametrize("n_columns", [1, 28])
+def test_ten_quantiles_of_float32_columns_take_three_passes(encoder, n_columns, monkeypatch):
+    passes = []
+    refine = softbin.boundaries.fit.refine_histograms
+    monkeypatch.setattr(softbin.boundaries.fit, "refine_histograms", lambda *a: passes.append(1) or refine(*a))
+    X = np.random.default_rng(0).lognormal(size=(LONG, n_columns)).astype(np.float32)
+    make(encoder, "quantile", 10).fit(X)
+    assert 1 + len(passes) == 3
+
+
+@only_compiled
+@each_encoder
 @each_dtype
 def test_a_rule_that_looks_everywhere_is_answered_by_sorting_with_the_same_edges(encoder, dtype, monkeypatch):
     X = np.random.default_rng(5).normal(size=(LONG, 2)).astype(dtype)

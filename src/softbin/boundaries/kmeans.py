@@ -38,9 +38,9 @@ class KMeans:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         points, weight = representatives(histogram)
         low, high = Boundaries((histogram.minimum, histogram.maximum)).edges  # an error if too far apart
         # Why: in units of the column's range, so that no scale overflows.

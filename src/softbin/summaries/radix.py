@@ -2,7 +2,7 @@
 
 The first pass counts the leading 16 bits of every key. Each further pass splits only the buckets that a rule
 asked about (``TooCoarse``) by as many bits as fit a fixed budget of counters; ten quantiles of a float32 column
-take three passes in all. Counts are whole units of weight: blocks may come in any order, from any thread.
+take three passes. Counts are whole units of weight: blocks may come in any order, from any thread.
 
 The NumPy lines define the result; the compiled copies give the same counts.
 """
