@@ -48,13 +48,14 @@ class Quantile:
 
 def _ask_likely(histogram: RankHistogram, n_bins: int, knots: bool) -> None:
     """Requires what the rest will most likely look at, all at once: each refinement is a pass over the rows."""
-    likely = at_ranks(histogram, equal_ranks(0, histogram.total, n_bins))
     if knots:
-        # Knots share out what lies between the ends: between all but one row at least, all but these buckets at most.
-        first, last = int(histogram.weight[0]), int(histogram.weight[-1])
-        for low, high in ((1, 1), (first, last)):
-            ranks = equal_ranks(low, max(histogram.total - low - high, 0), n_bins)
-            likely = np.union1d(likely, at_ranks(histogram, ranks))
+        # They share out what the end values leave: all but a unit each at most, all but these buckets at least.
+        ends = (1, 1), (int(histogram.weight[0]), int(histogram.weight[-1]))
+        ranks = [equal_ranks(low, max(histogram.total - low - high, 0), n_bins) for low, high in ends]
+    else:
+        # A bin may start with the value at its rank or with the next one.
+        ranks = [equal_ranks(0, histogram.total, n_bins), equal_ranks(0, histogram.total, n_bins) + 1]
+    likely = at_ranks(histogram, np.concatenate(ranks))
     histogram.require(np.concatenate([[0], likely, [len(histogram) - 1]]))
 
 
