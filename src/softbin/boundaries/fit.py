@@ -20,7 +20,7 @@ from softbin.summaries.rank_histogram import ColumnCounts, Indices, RankHistogra
 from softbin.values.tables import Table
 
 SORT_ROWS = 2**17  # up to here sorting a column is as fast as counting it
-MOST_SORTED = 2**22  # rows: sorting takes about 100 bytes for each, in every thread
+MOST_SORTED = 2**21  # rows: sorting takes about 100 bytes for each, in every thread, and Ctrl-C waits for it
 MANY_BUCKETS = 256
 
 Answer = tuple[Boundaries, ColumnCounts]
