@@ -170,4 +170,4 @@ def test_scikit_learn_linear_extrapolation_is_right_in_the_first_column_only_and
     np.testing.assert_allclose(decoded(ours.transform(outside)), outside)
     wrong = np.abs(decoded(theirs.transform(outside)) - outside).max(axis=0)
     assert wrong[0] < 1e-9
-    assert (wrong[1:] > 1).all()
+    assert (wrong[1:] > 0.1).all()
