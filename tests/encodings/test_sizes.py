@@ -1,6 +1,7 @@
 """Tables of unusual size: very long, very wide, one row, no column. Right, or a clear error, and never quadratic."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -93,6 +94,19 @@ def test_more_columns_than_one_pass_counts(encoder, n_columns, monkeypatch):
     expected = make(encoder, "quantile", 5).fit(values).grid_
     monkeypatch.setattr(softbin.summaries.questions, "SORT_ROWS", 0)
     assert make(encoder, "quantile", 5, n_jobs=2).fit(values).grid_ == expected
+
+
+@each_encoder
+def test_a_fit_of_many_columns_needs_little_memory_beside_the_table(encoder):
+    table = np.random.default_rng(0).random((20_000, 200), dtype=np.float32)
+    make(encoder, "quantile").fit(table[:100])
+    tracemalloc.start()
+    try:
+        make(encoder, "quantile", n_jobs=2).fit(table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < table.nbytes / 2
 
 
 @each_encoder

@@ -17,7 +17,7 @@ from softbin.engines.threads import map_items
 from softbin.errors import OptionError
 from softbin.summaries.bin_totals import bin_totals
 from softbin.summaries.questions import Question, ask_columns
-from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.rank_histogram import ColumnCounts, RankHistogram
 from softbin.summaries.target_counts import FineBins, TargetCounts, count_targets
 from softbin.values.tables import Table
 from softbin.values.targets import Statistics
@@ -27,15 +27,15 @@ NOTHING_TO_LEARN = Boundaries((), note="no finite value to learn from")
 
 def fit_boundaries(
     table: Table, rules: Sequence[AnyRule], unit: float, knots: bool, n_threads: int, target: Statistics | None = None
-) -> tuple[list[Boundaries], list[RankHistogram]]:
-    """One Boundaries per column with bin weights and means, and a histogram of each column.
+) -> tuple[list[Boundaries], list[ColumnCounts]]:
+    """One Boundaries per column with bin weights and means, and what each column's histogram counted.
 
     ``target`` is what rules that look at the label see of it.
     """
     questions = [_question(rule, knots, target) for rule in rules]
-    answers, histograms = ask_columns(table, questions, unit, max(map(_places, rules), default=0), n_threads)
-    found = _apply_label_rules(table, rules, answers, knots, n_threads, target)
-    return with_totals(table, found, unit, n_threads), histograms
+    answers = ask_columns(table, questions, unit, n_threads)
+    found = _apply_label_rules(table, rules, [answer for answer, _ in answers], knots, n_threads, target)
+    return with_totals(table, found, unit, n_threads), [counts for _, counts in answers]
 
 
 def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_threads: int) -> list[Boundaries]:
@@ -63,11 +63,6 @@ def apply_rule(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundari
 
 def _needs_no_values(rule: AnyRule) -> bool:
     return isinstance(rule.rule if isinstance(rule, Periodic) else rule, UserEdges)
-
-
-def _places(rule: AnyRule) -> int:
-    """About how many places of a column the rule looks at."""
-    return most_fine_bins(1) if asked_target(rule) is not None else int(getattr(rule, "n_bins", 0))
 
 
 def _apply_label_rules(
