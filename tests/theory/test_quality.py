@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from tests.theory.designs import dense_smoother, even_design, random_design
 
 from softbin.theory import Design, correctness, pointwise_variance, robustness, squared_bias
 from softbin.theory.quality import FITS
 from softbin.theory.shared_knots import gram, selected_inverse
-from tests.theory.designs import dense_smoother, even_design, random_design
 
 each_fit = pytest.mark.parametrize("fit", FITS)
 SEEDS = range(12)

@@ -1,26 +1,29 @@
-"""Noise and roughness from a pilot fit: the target's count, sum and sum of squares in some bins of a column.
+"""Noise and roughness from a pilot fit: the target's count, sum and sum of squares in fine bins of a column.
 
-Bins of n_k rows with mean target y_k and centre c_k. The rows of a bin differ from its mean by noise (and by the little
-that lambda does inside the bin), so the pooled variance estimates s2:
+Noise. The rows of a bin differ from its mean by noise (and by the little that lambda does in a fine bin), so that
 
-    s2 = sum over bins of (sum of squares - n_k y_k^2) / (n - bins)
+    s2 = sum over bins of (sum of squares - n_k y_k^2) / (n - bins),   n_k rows of mean target y_k
 
-A difference of means is a difference of lambda plus noise of known variance, so its square is too large on average by
-just that. With divided differences over neighbours,
+Roughness. Merge the fine bins to J equal shares of the rows, with centres c_k, and take divided differences,
 
     slope_k = (y_{k+1} - y_k) / (c_{k+1} - c_k)                             lambda' between the two centres
     bend_k  = 2 (slope_{k+1} - slope_k) / (c_{k+2} - c_k)                   lambda'' around the middle one
 
-each a sum of a_j y_j, and slope_k^2 - s2 sum(a_j^2 / n_j) is an unbiased estimate of the squared derivative. Single
-ones may be negative. Their integrals are what ``best_n_bins`` takes, and these are cut at zero: a column without signal
-has no roughness. Over a stretch of width w that holds the share q of the rows, the density of the values is q/w, and
+Each is a sum of a_j y_j. Its square is too large on average by e_k = s2 sum(a_j^2 / n_j), which is subtracted. Over a
+stretch of width w with the share q of the rows the density of the values is q/w, and what ``best_n_bins`` takes is
 
-    quantile edges, g = q/w:        slope = sum of slope_k^2 w^2/q,   bend = sum of bend_k^2 w^4/q^3
-    equal widths, g = 1/range:      slope = sum of slope_k^2 q range^2,   bend = sum of bend_k^2 q range^4
+    quantile edges, g = q/w:     slope = sum of (slope_k^2 - e_k) w^2/q,      bend = sum of (bend_k^2 - e_k) w^4/q^3
+    equal widths, g = 1/range:   slope = sum of (slope_k^2 - e_k) q range^2,  bend = sum of (bend_k^2 - e_k) q range^4
 
-each divided by the share of the rows that the stretches cover: the ends of the column are taken to be like the rest.
+The ends of the column, where there is no neighbour to subtract, have the derivative of the stretch next to them.
+
+Which J. What is subtracted grows with J^3 (slope) and J^5 (bend), and merging blurs. By ``number_of_bins``, at the best
+numbers K of bins it is 2/6 of the slope and 6/180 of the bend, so J = K is clear, and the bend is lost at J = 2 K. The
+finest J is taken whose roughness is three times what was subtracted; with no such J, the coarsest, cut at zero:
+a column without signal has no roughness.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -30,52 +33,70 @@ from softbin.theory.design import Floats
 from softbin.theory.number_of_bins import BestBins, best_n_bins
 
 Edges = Literal["quantile", "uniform"]
+FEWEST = 4  # merged bins: two bends
+CLEAR = 3  # how many times its noise a roughness has to be
 
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Parts of a column: the point each is about, its width, its share of the rows, a squared derivative (unbiased)."""
+    """Parts of a column: width, share of the rows, a squared derivative, and how much of it is noise on average."""
 
-    at: Floats
     width: Floats
     share: Floats
     squared: Floats
+    noise: Floats
 
-    def integral(self, edges: Edges, power: int) -> float:
-        """The roughness that edges of this kind leave; ``power`` is that of the bin width in the squared bias."""
-        if edges not in ("quantile", "uniform"):
-            raise ValueError(f"edges: {edges!r} is neither 'quantile' nor 'uniform'")
-        if not len(self.at):
-            return 0.0
-        relative = self.width / self.share if edges == "quantile" else self.width.sum() / self.share.sum()
-        return max(0.0, float((self.squared * self.share * relative**power).sum() / self.share.sum()))
+    def integral(self, edges: Edges, power: int) -> tuple[float, float]:
+        """The roughness that such edges leave, and what was subtracted. ``power``: of the bin width in the bias."""
+        relative = self.width / self.share if edges == "quantile" else self.width.sum()
+        weight = self.share * relative**power
+        subtracted = float(weight @ self.noise)
+        return float(weight @ self.squared) - subtracted, subtracted
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What a pilot fit knows: rows, noise variance, and squared first and second derivatives along the column."""
+    """What a pilot fit knows: rows, noise variance, and derivatives along the column, from coarse to fine."""
 
     n: float
     noise_variance: float
-    slopes: Stretches
-    bends: Stretches
+    slopes: tuple[Stretches, ...]
+    bends: tuple[Stretches, ...]
 
     def best_n_bins(self, edges: Edges = "quantile", *, most: int | None = None) -> BestBins:
         """The best number of bins of this column, with edges at quantiles or at equal widths."""
-        slope, bend = self.slopes.integral(edges, 2), self.bends.integral(edges, 4)
+        slope, bend = self.roughness(edges)
         return best_n_bins(self.n, self.noise_variance, slope, bend, most=most)
+
+    def roughness(self, edges: Edges = "quantile") -> tuple[float, float]:
+        """The slope and the bend that such edges leave."""
+        if edges not in ("quantile", "uniform"):
+            raise ValueError(f"edges: {edges!r} is neither 'quantile' nor 'uniform'")
+        slope = _finest_clear(level.integral(edges, 2) for level in self.slopes)
+        return slope, _finest_clear(level.integral(edges, 4) for level in self.bends)
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Bins by centre, rows, mean target and, one more than bins, borders."""
+
+    centres: Floats
+    rows: Floats
+    mean: Floats
+    borders: Floats
 
 
 def pilot(centres: Any, rows: Any, sums: Any, squares: Any) -> Pilot:
-    """Read a pilot fit: per bin its centre, its rows (or weight), the sum of its targets and of their squares.
+    """Read fine bins: the centre of each, its rows (or weight), the sum of its targets and of their squares.
 
-    Bins without rows are left out. A bend takes three bins, and a noise more rows than bins.
+    Fine bins of about equal rows, 30 to 1000 of them; those without rows are left out. A noise takes more rows than
+    bins, and with fewer than three bins there is no roughness.
 
-    >>> v = np.linspace(0, 1, 10_000).reshape(10, 1000)  # ten bins
-    >>> y = (v - 0.5) ** 2
-    >>> found = pilot(v.mean(axis=1), np.full(10, 1000), y.sum(axis=1), (y**2).sum(axis=1))
-    >>> found.bends.squared.round(1)
-    array([4., 4., 4., 4., 4., 4., 4., 4.])
+    >>> v = np.linspace(0, 1, 100_000).reshape(100, 1000)  # a hundred bins
+    >>> y = np.sin(4 * v) + np.random.default_rng(0).normal(size=v.shape)
+    >>> found = pilot(v.mean(axis=1), np.full(100, 1000), y.sum(axis=1), (y**2).sum(axis=1))
+    >>> found.best_n_bins().hard.n_bins, found.best_n_bins().soft.n_bins
+    (52, 9)
     """
     c, n, total, square = (np.asarray(x, np.float64) for x in (centres, rows, sums, squares))
     some = n > 0
@@ -84,14 +105,57 @@ def pilot(centres: Any, rows: Any, sums: Any, squares: Any) -> Pilot:
         raise ValueError(f"pilot: {n.sum():g} rows in {len(n)} bins leave nothing to see noise by; take fewer bins")
     if (np.diff(c) <= 0).any():
         raise ValueError("centres: they do not strictly increase; pass the bins in the order of their values")
-    mean = total / n
-    noise = float(np.maximum(square - total * mean, 0).sum() / (n.sum() - len(n)))
+    noise = float(np.maximum(square - total**2 / n, 0).sum() / (n.sum() - len(n)))
+    if len(n) < 3:
+        return Pilot(float(n.sum()), noise, (), ())
+    levels = [_differences(_merged(c, n, total, size), noise) for size in _sizes(len(n))]
+    return Pilot(float(n.sum()), noise, tuple(level[0] for level in levels), tuple(level[1] for level in levels))
+
+
+def _sizes(most: int) -> list[int]:
+    """Numbers of merged bins, each about a quarter more than the one before."""
+    steps = (
+        np.geomspace(FEWEST, most, max(2, int(np.log(most / FEWEST) / np.log(1.25)) + 1)) if most > FEWEST else [most]
+    )
+    return sorted({round(float(size)) for size in steps})
+
+
+def _merged(c: Floats, n: Floats, total: Floats, size: int) -> Merged:
+    """``size`` bins (fewer if some are heavy) of about equal rows."""
+    middle = (np.cumsum(n) - n / 2) / n.sum()
+    group = np.unique((middle * size).astype(int), return_inverse=True)[1]
+    rows = np.bincount(group, n).astype(np.float64)
+    between = (c[1:] + c[:-1]) / 2
+    # Why mirrored: the centres are all that is known, and the end bins are often the ones that count.
+    ends = (2 * c[:1] - between[:1], 2 * c[-1:] - between[-1:])
+    borders = np.concatenate([ends[0], between[np.diff(group) > 0], ends[1]])
+    return Merged(np.bincount(group, n * c) / rows, rows, np.bincount(group, total) / rows, borders)
+
+
+def _differences(bins: Merged, noise: float) -> tuple[Stretches, Stretches]:
+    """First differences over gaps and the halves beyond them, second differences over bins; ends like neighbours."""
+    c, n = bins.centres, bins.rows
     gap, share = np.diff(c), n / n.sum()
-    slope = np.diff(mean) / gap
+    slope = np.diff(bins.mean) / gap
     slope_noise = noise * (1 / n[:-1] + 1 / n[1:]) / gap**2
     span = (c[2:] - c[:-2]) / 2
     first, last = 1 / (gap[:-1] * span), 1 / (gap[1:] * span)
     bend_noise = noise * (first**2 / n[:-2] + (first + last) ** 2 / n[1:-1] + last**2 / n[2:])
-    slopes = Stretches((c[1:] + c[:-1]) / 2, gap, (share[1:] + share[:-1]) / 2, slope**2 - slope_noise)
-    bends = Stretches(c[1:-1], span, share[1:-1], (np.diff(slope) / span) ** 2 - bend_noise)
-    return Pilot(float(n.sum()), noise, slopes, bends)
+    bend = np.diff(slope) / span
+    halves = np.concatenate([c[:1] - bins.borders[:1], gap, bins.borders[-1:] - c[-1:]])
+    half_shares = np.concatenate([share[:1] / 2, (share[1:] + share[:-1]) / 2, share[-1:] / 2])
+    return (
+        Stretches(halves, half_shares, _with_ends(slope**2), _with_ends(slope_noise)),
+        Stretches(np.diff(bins.borders), share, _with_ends(bend**2), _with_ends(bend_noise)),
+    )
+
+
+def _with_ends(x: Floats) -> Floats:
+    return np.pad(x, 1, mode="edge")
+
+
+def _finest_clear(levels: Iterable[tuple[float, float]]) -> float:
+    """From coarse to fine, the last roughness that is clear of what was subtracted; else the first, if positive."""
+    found = list(levels)
+    clear = [value for value, subtracted in found if value >= CLEAR * subtracted]
+    return max(0.0, clear[-1] if clear else found[0][0] if found else 0.0)
