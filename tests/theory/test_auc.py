@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
+from threadpoolctl import threadpool_limits
 
 from softbin.theory import auc_with_noise, information_of
 
@@ -35,6 +36,7 @@ def test_scores_drawn_as_the_formula_assumes(share):
     assert auc_with_noise(auc, 0.5 * 0.2 * 1000, 1000, 0.2) == pytest.approx(auc_of(noisy, ones), abs=0.003)
 
 
+@threadpool_limits.wrap(1)  # the matrices are small, and threads would wait for each other
 def test_a_logistic_regression_loses_what_the_formula_says():
     """Fifty parameters on 2,000 rows, fitted by Newton's method, scored on fresh rows."""
     random = np.random.default_rng(3)

@@ -41,6 +41,7 @@ def test_biases_of_forty_bins():
     design = even_design(40_000, 40, curve)
     assert squared_bias(design, "hard").overall == pytest.approx(hard_bias(40, SLOPE), rel=0.003)
     assert squared_bias(design, "soft").overall == pytest.approx(soft_bias(40, BEND), rel=0.003)
+    assert squared_bias(design, "lines").overall == pytest.approx(soft_bias(40, BEND), rel=0.003)  # sharing is free
     knots = design.edges
     drawn = np.interp(design.values, knots, curve(knots))
     assert ((drawn - design.truth) ** 2).mean() == pytest.approx(INTERPOLATION_BIAS * BEND / 40**4, rel=0.003)

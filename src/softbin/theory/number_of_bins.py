@@ -62,7 +62,7 @@ def best_n_bins(n: float, noise_variance: float, slope: float, bend: float, *, m
 
     >>> best = best_n_bins(n=10_000, noise_variance=1, slope=8.625, bend=112.2)
     >>> best.hard.n_bins, best.soft.n_bins, round(best.risk_ratio, 1)
-    (24, 6, 4.5)
+    (24, 6, 4.4)
     """
     for name, value in (("n", n), ("noise_variance", noise_variance), ("slope", slope), ("bend", bend)):
         if not (isfinite(value) and value >= 0) or (name == "n" and value == 0):
@@ -72,7 +72,7 @@ def best_n_bins(n: float, noise_variance: float, slope: float, bend: float, *, m
     limit = max(1, int(n)) if most is None else most
     if limit < 1:
         raise ValueError(f"most: {most} allows no bin; pass at least 1")
-    per_parameter = noise_variance / n
+    slope, bend, per_parameter = float(slope), float(bend), float(noise_variance / n)
     hard = _best(_root(2 * HARD_BIAS * slope, per_parameter, 3), lambda k: hard_bias(k, slope), per_parameter, 0, limit)
     soft = _best(_root(4 * SOFT_BIAS * bend, per_parameter, 5), lambda k: soft_bias(k, bend), per_parameter, 1, limit)
     return BestBins(hard, soft)

@@ -21,6 +21,9 @@ Which J. What is subtracted grows with J^3 (slope) and J^5 (bend), and merging b
 numbers K of bins it is 2/6 of the slope and 6/180 of the bend, so J = K is clear, and the bend is lost at J = 2 K. The
 finest J is taken whose roughness is three times what was subtracted; with no such J, the coarsest, cut at zero:
 a column without signal has no roughness.
+
+Targets of 0 and 1 are counted as they are: what matters is roughness over noise, and with p for the share of ones that
+is p'^2 / (p(1-p)) here and logit(p)'^2 p(1-p), the same, for the curve of a logistic regression.
 """
 
 from collections.abc import Iterable
