@@ -43,3 +43,14 @@ def dense_smoother(design, fit):
             block = columns @ np.linalg.pinv(columns)
         smoother[np.ix_(rows, rows)] = block
     return smoother
+
+
+def counted(values, targets, n_bins):
+    """Centres, rows, sums and squares of equal-frequency fine bins; values sorted."""
+    parts = [np.array_split(x, n_bins) for x in (values, targets)]
+    return (
+        [part.mean() for part in parts[0]],
+        [len(part) for part in parts[0]],
+        [part.sum() for part in parts[1]],
+        [(part**2).sum() for part in parts[1]],
+    )

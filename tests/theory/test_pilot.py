@@ -2,20 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.theory.designs import even
+from tests.theory.designs import counted, even
 
 from softbin.theory import Design, pilot, squared_bias
-
-
-def counted(values, targets, n_bins):
-    """Centres, rows, sums and squares of equal-frequency pilot bins; values sorted."""
-    parts = [np.array_split(x, n_bins) for x in (values, targets)]
-    return (
-        [part.mean() for part in parts[0]],
-        [len(part) for part in parts[0]],
-        [part.sum() for part in parts[1]],
-        [(part**2).sum() for part in parts[1]],
-    )
 
 
 def inner(stretches):
@@ -37,7 +26,7 @@ def test_squared_derivatives_are_unbiased():
 
 
 @pytest.mark.parametrize("edges", ["quantile", "uniform"])
-@pytest.mark.parametrize(("n", "soft_cost"), [(2_000, 1.6), (20_000, 1.3), (500_000, 1.1)])
+@pytest.mark.parametrize(("n", "soft_cost"), [(2_000, 1.6), (20_000, 1.2), (500_000, 1.05)])
 def test_the_plug_in_costs_little_more_than_the_best_number(edges, n, soft_cost):
     """The risk of every number of bins is exact, from grids on 4,000 rows of density 2v / 0.96 from 0.2 to 1."""
     sample = np.sqrt(0.04 + 0.96 * even(4000))
@@ -50,11 +39,12 @@ def test_the_plug_in_costs_little_more_than_the_best_number(edges, n, soft_cost)
         return bias + (k + (fit == "soft")) / n
 
     best = {fit: min(risk(fit, k) for k in np.unique(np.geomspace(1, 120, 40).round())) for fit in ("hard", "soft")}
+    costs = []
     for seed in range(8):
         targets = np.sin(6 * values) + np.random.default_rng(seed).normal(size=n)
         chosen = pilot(*counted(values, targets, 100)).best_n_bins(edges)
-        assert risk("hard", chosen.hard.n_bins) < 1.1 * best["hard"]
-        assert risk("soft", chosen.soft.n_bins) < soft_cost * best["soft"]
+        costs.append([risk(fit, getattr(chosen, fit).n_bins) / best[fit] for fit in ("hard", "soft")])
+    assert (np.mean(costs, axis=0) < [1.05, soft_cost]).all()
 
 
 def test_noise_is_no_roughness():
@@ -82,7 +72,7 @@ def test_bins_without_rows_are_left_out_and_few_bins_are_few():
 
 
 def test_what_is_no_pilot():
-    with pytest.raises(ValueError, match="3 rows in 3 bins leave nothing"):
+    with pytest.raises(ValueError, match="rows: 3 in 3 bins leave nothing"):
         pilot([0, 1, 2], [1, 1, 1], [0, 1, 0], [0, 1, 0])
     with pytest.raises(ValueError, match="in the order of their values"):
         pilot([0, 2, 1], [2, 2, 2], [0, 1, 0], [0, 1, 0])

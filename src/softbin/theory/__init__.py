@@ -5,6 +5,7 @@ from softbin.theory.design import Design
 from softbin.theory.four_lemmas import Lemma, Number, lemmas
 from softbin.theory.knot_density import best_density, edges_of, roughness
 from softbin.theory.many_bins import variance_in_bin
+from softbin.theory.measured_risk import MeasuredRisk, measured_best_n_bins, measured_risks
 from softbin.theory.number_of_bins import BestBins, BestNumber, best_n_bins, hard_bias, soft_bias
 from softbin.theory.per_bin import PerBin
 from softbin.theory.pilot import Pilot, Stretches, pilot
@@ -15,6 +16,7 @@ __all__ = [
     "BestNumber",
     "Design",
     "Lemma",
+    "MeasuredRisk",
     "Number",
     "PerBin",
     "Pilot",
@@ -27,6 +29,8 @@ __all__ = [
     "hard_bias",
     "information_of",
     "lemmas",
+    "measured_best_n_bins",
+    "measured_risks",
     "pilot",
     "pointwise_variance",
     "robustness",

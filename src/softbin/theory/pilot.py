@@ -41,6 +41,45 @@ CLEAR = 3  # how many times its noise a roughness has to be
 
 
 @dataclass(frozen=True, eq=False)
+class FineBins:
+    """Bins with rows, in the order of their values: centre, rows (or weight), sum of targets; and their noise."""
+
+    centres: Floats
+    rows: Floats
+    sums: Floats
+    noise_variance: float
+
+    @classmethod
+    def of(cls, centres: Any, rows: Any, sums: Any, squares: Any) -> "FineBins":
+        """Check, leave out bins without rows, and estimate the noise."""
+        c, n, total, square = (np.asarray(x, np.float64) for x in (centres, rows, sums, squares))
+        some = n > 0
+        c, n, total, square = c[some], n[some], total[some], square[some]
+        if n.sum() <= len(n):
+            raise ValueError(f"rows: {n.sum():g} in {len(n)} bins leave nothing to see noise by; take fewer bins")
+        if (np.diff(c) <= 0).any():
+            raise ValueError("centres: they do not strictly increase; pass the bins in the order of their values")
+        noise = float(np.maximum(square - total**2 / n, 0).sum() / (n.sum() - len(n)))
+        return cls(c, n, total, noise)
+
+    @property
+    def n(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def means(self) -> Floats:
+        return self.sums / self.rows
+
+    def place(self, edges: Edges) -> Floats:
+        """Where each bin is along the column, from 0 to 1: by rows for quantile edges, else by value."""
+        if edges == "quantile":
+            return (np.cumsum(self.rows) - self.rows / 2) / self.n
+        if edges != "uniform":
+            raise ValueError(f"edges: {edges!r} is neither 'quantile' nor 'uniform'")
+        return (self.centres - self.centres[0]) / (np.ptp(self.centres) or 1.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Stretches:
     """Parts of a column: width, share of the rows, a squared derivative, and how much of it is noise on average."""
 
@@ -99,40 +138,32 @@ def pilot(centres: Any, rows: Any, sums: Any, squares: Any) -> Pilot:
     >>> y = np.sin(4 * v) + np.random.default_rng(0).normal(size=v.shape)
     >>> found = pilot(v.mean(axis=1), np.full(100, 1000), y.sum(axis=1), (y**2).sum(axis=1))
     >>> found.best_n_bins().hard.n_bins, found.best_n_bins().soft.n_bins
-    (52, 9)
+    (55, 9)
     """
-    c, n, total, square = (np.asarray(x, np.float64) for x in (centres, rows, sums, squares))
-    some = n > 0
-    c, n, total, square = c[some], n[some], total[some], square[some]
-    if n.sum() <= len(n):
-        raise ValueError(f"pilot: {n.sum():g} rows in {len(n)} bins leave nothing to see noise by; take fewer bins")
-    if (np.diff(c) <= 0).any():
-        raise ValueError("centres: they do not strictly increase; pass the bins in the order of their values")
-    noise = float(np.maximum(square - total**2 / n, 0).sum() / (n.sum() - len(n)))
-    if len(n) < 3:
-        return Pilot(float(n.sum()), noise, (), ())
-    levels = [_differences(_merged(c, n, total, size), noise) for size in _sizes(len(n))]
-    return Pilot(float(n.sum()), noise, tuple(level[0] for level in levels), tuple(level[1] for level in levels))
+    fine = FineBins.of(centres, rows, sums, squares)
+    sizes = steps(FEWEST, len(fine.rows), 1.25) if len(fine.rows) >= 3 else []
+    levels = [_differences(_merged(fine, size), fine.noise_variance) for size in sizes]
+    return Pilot(fine.n, fine.noise_variance, tuple(level[0] for level in levels), tuple(level[1] for level in levels))
 
 
-def _sizes(most: int) -> list[int]:
-    """Numbers of merged bins, each about a quarter more than the one before."""
-    steps = (
-        np.geomspace(FEWEST, most, max(2, int(np.log(most / FEWEST) / np.log(1.25)) + 1)) if most > FEWEST else [most]
-    )
-    return sorted({round(float(size)) for size in steps})
+def steps(fewest: int, most: int, factor: float) -> list[int]:
+    """Whole numbers up to ``most``, each about ``factor`` times the one before, or the next."""
+    sizes = [min(fewest, most)]
+    while sizes[-1] < most:
+        sizes.append(min(most, max(sizes[-1] + 1, round(sizes[-1] * factor))))
+    return sizes
 
 
-def _merged(c: Floats, n: Floats, total: Floats, size: int) -> Merged:
+def _merged(fine: FineBins, size: int) -> Merged:
     """``size`` bins (fewer if some are heavy) of about equal rows."""
-    middle = (np.cumsum(n) - n / 2) / n.sum()
-    group = np.unique((middle * size).astype(int), return_inverse=True)[1]
+    c, n = fine.centres, fine.rows
+    group = np.unique((fine.place("quantile") * size).astype(int), return_inverse=True)[1]
     rows = np.bincount(group, n).astype(np.float64)
     between = (c[1:] + c[:-1]) / 2
     # Why mirrored: the centres are all that is known, and the end bins are often the ones that count.
     ends = (2 * c[:1] - between[:1], 2 * c[-1:] - between[-1:])
     borders = np.concatenate([ends[0], between[np.diff(group) > 0], ends[1]])
-    return Merged(np.bincount(group, n * c) / rows, rows, np.bincount(group, total) / rows, borders)
+    return Merged(np.bincount(group, n * c) / rows, rows, np.bincount(group, fine.sums) / rows, borders)
 
 
 def _differences(bins: Merged, noise: float) -> tuple[Stretches, Stretches]:
