@@ -118,6 +118,7 @@ def test_the_selected_inverse_is_the_inverse():
     np.testing.assert_allclose(found[1], np.diag(dense, 1), rtol=1e-12)
 
 
+@pytest.mark.timing
 def test_many_rows_and_knots_take_no_square_of_anything():
     design = even_design(200_000, 20_000)  # dense, this is 32 GB
     began = time.perf_counter()
