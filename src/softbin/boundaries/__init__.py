@@ -6,10 +6,13 @@ from softbin.boundaries.cacc import CACC
 from softbin.boundaries.caim import CAIM
 from softbin.boundaries.chi2 import Chi2
 from softbin.boundaries.chimerge import ChiMerge
+from softbin.boundaries.freedman_diaconis import FreedmanDiaconis
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.mdlp import MDLP
+from softbin.boundaries.proportional import Proportional
 from softbin.boundaries.quantile import Quantile
+from softbin.boundaries.scott import Scott
 from softbin.boundaries.strategies import STRATEGIES
 from softbin.boundaries.tree import Tree
 from softbin.boundaries.uniform import Uniform
@@ -24,9 +27,12 @@ __all__ = [
     "Boundaries",
     "Chi2",
     "ChiMerge",
+    "FreedmanDiaconis",
     "Grid",
     "KMeans",
+    "Proportional",
     "Quantile",
+    "Scott",
     "Tree",
     "Uniform",
     "UserEdges",
