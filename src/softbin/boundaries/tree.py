@@ -1,10 +1,11 @@
 """The leaves of a decision tree on one column: the split that helps most, again and again."""
 
-import heapq
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
+from softbin.boundaries.best_first import Cut, best_first, room_for_cuts
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.piece_loss import PieceLoss
 from softbin.boundaries.rule import AskedKind, check_n_bins, check_share
@@ -39,25 +40,15 @@ class Tree:
     def boundaries(self, counts: TargetCounts, *, knots: bool = False) -> Boundaries:
         loss = PieceLoss(counts)
         least = self.min_bin_share * loss.weight_below[-1]
-        queue: list[tuple[float, int, int, int]] = []
 
-        def offer(start: int, stop: int) -> None:
-            """Queues the best split of a leaf, if there is one that helps."""
-            at = np.arange(start + 1, stop)
-            weight = loss.weight_below
-            at = at[(weight[at] - weight[start] >= least) & (weight[stop] - weight[at] >= least)]
+        def best_cut(start: int, stop: int) -> Cut | None:
+            """The best split of a leaf, if there is one that helps."""
+            at = room_for_cuts(loss.weight_below, start, stop, least)
             if len(at) == 0:
-                return
+                return None
             gain = loss(start, stop) - loss(start, at) - loss(at, stop)
             best = int(np.argmax(gain))
-            if gain[best] > 0:
-                heapq.heappush(queue, (-float(gain[best]), start, int(at[best]), stop))
+            return (float(gain[best]), int(at[best])) if gain[best] > 0 else None
 
-        offer(0, len(counts))
-        chosen: list[int] = []
-        while queue and len(chosen) < self.n_bins - 1:
-            _, start, at, stop = heapq.heappop(queue)
-            chosen.append(at)
-            offer(start, at)
-            offer(at, stop)
-        return at_cuts(counts, sorted(chosen), knots)
+        cuts = islice(best_first(len(counts), best_cut), self.n_bins - 1)
+        return at_cuts(counts, sorted(at for _, at in cuts), knots)
