@@ -38,6 +38,8 @@ RULES = [*STRATEGIES, "a rule object"]
 LABEL_FREE = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is None]
 each_rule = pytest.mark.parametrize("rule", RULES)
 each_label_free_rule = pytest.mark.parametrize("rule", [*LABEL_FREE, "a rule object"])
+ROWS_COUNT = ["convex"]  # rules that ask whether a difference is more than chance
+each_scale_free_rule = pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in ROWS_COUNT])
 each_encoder = pytest.mark.parametrize("encoder", ENCODERS)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 only_compiled = pytest.mark.skipif(kernels.compiled is None, reason="compares compiled kernels with their definitions")

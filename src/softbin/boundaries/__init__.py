@@ -1,6 +1,7 @@
 """Where a column is cut: the boundaries, the grid of a table, and the rules that find them."""
 
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.convex import Convex
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.quantile import Quantile
@@ -9,4 +10,4 @@ from softbin.boundaries.tree import Tree
 from softbin.boundaries.uniform import Uniform
 from softbin.boundaries.user_edges import UserEdges
 
-__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Quantile", "Tree", "Uniform", "UserEdges"]
+__all__ = ["STRATEGIES", "Boundaries", "Convex", "Grid", "KMeans", "Quantile", "Tree", "Uniform", "UserEdges"]
