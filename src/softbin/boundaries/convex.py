@@ -40,7 +40,8 @@ MOST_FINE_BINS = 256  # of a column on its own
 WEAKER = 0.85  # each strength, times the one before
 WEAKEST = 1e-5  # of the first strength
 PATIENCE = 8  # strengths in a row that do not score better
-MOST_CHANGES = 600  # of all columns, before the refit
+MOST_CHANGES = 600  # of all columns, before the refit,
+MANY_CHANGES = (20, 6)  # and this many, and this often as many as may stay
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Convex:
         candidates = [_candidates(*pair, knots) for pair in zip(rules, joint.columns, strict=True)]
         with one_blas_thread():
             problem = joint_problem(joint, candidates, knots)
-            best, left = _best(problem, _limits(problem, rules, joint))
+            most = MANY_CHANGES[0] + MANY_CHANGES[1] * sum(rule.n_bins - 1 for rule in rules)
+            best, left = _best(problem, _limits(problem, rules, joint), min(most, MOST_CHANGES))
         chosen = []
         for column, rule in enumerate(rules):
             at = problem.at[best.kept[problem.column[best.kept] == column]]
@@ -134,8 +136,8 @@ def _limits(problem: JointProblem, rules: Sequence[Convex], joint: JointCounts) 
     return Limits(most, below, least * (1 - 1e-9), float(first.weight.sum()) + missing)
 
 
-def _best(problem: JointProblem, limits: Limits) -> tuple[Refit, Positions]:
-    """The refit that scores best over all strengths, and the changes its penalised fit left."""
+def _best(problem: JointProblem, limits: Limits, most_changes: int) -> tuple[Refit, Positions]:
+    """The refit that scores best over all strengths with at most so many changes, and those its penalised fit left."""
     nothing = np.zeros(0, np.intp)
     best, left = refit(problem, nothing, limits), nothing
     strength = np.abs(problem.moment).max(axis=1) / problem.penalty
@@ -148,7 +150,7 @@ def _best(problem: JointProblem, limits: Limits) -> tuple[Refit, Positions]:
         gamma *= WEAKER
         coefficients = _penalised(problem, coefficients, gamma)
         changes = np.flatnonzero(coefficients.any(axis=1))
-        if len(changes) > MOST_CHANGES:
+        if len(changes) > most_changes:
             break
         if np.array_equal(changes, before):
             continue

@@ -49,9 +49,7 @@ def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_thread
     ]
 
 
-def _question(
-    rule: AnyRule, knots: bool, target: Statistics | None, joint: int
-) -> Question[Boundaries | FineBins]:
+def _question(rule: AnyRule, knots: bool, target: Statistics | None, joint: int) -> Question[Boundaries | FineBins]:
     if asked_target(rule) is None:
         return partial(_apply, rule, knots)
     assert target is not None

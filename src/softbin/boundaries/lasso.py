@@ -91,9 +91,12 @@ def lasso(gram: Floats, moment: Floats, penalty: Floats, start: Floats | None = 
         _to_optimum(active, coefficients, signs, moment, penalty)
         rows = active.variables
         gradient = moment - coefficients[rows] @ gram[rows]
-        excess = np.where(refused | (signs != 0), 0.0, np.abs(gradient) / penalty)
+        share = np.abs(gradient) / penalty
+        # Why: a copy of an active variable must not enter over what rounding left of that one.
+        rounding = np.abs(share[rows] - 1).max(initial=TOLERANCE)
+        excess = np.where(refused | (signs != 0), 0.0, share)
         most = excess.max(initial=0.0)
-        if most <= 1 + TOLERANCE:
+        if most <= 1 + 10 * rounding:
             break
         # Why the first of equals: of columns that say the same, one has all the changes.
         entering = int(np.argmax(excess >= most * (1 - TOLERANCE)))
