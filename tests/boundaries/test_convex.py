@@ -275,7 +275,7 @@ def test_the_refit_drops_what_costs_least(seed):
         moment = problem.moment[subset]
         explained = moment.T @ np.linalg.solve(problem.gram[np.ix_(subset, subset)], moment)
         floor = problem.loss / 301
-        price = np.log(300) + 2 * np.log(n)
+        price = np.log(300) + np.log(n)
         return float(300 * np.log(problem.loss - explained[0, 0] + floor)[0] + price * len(subset))
 
     best = refit(problem, np.arange(n), limits)

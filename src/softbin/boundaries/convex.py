@@ -39,9 +39,10 @@ Positions = NDArray[np.intp]
 MOST_FINE_BINS = 256  # of a column on its own
 WEAKER = 0.85  # each strength, times the one before
 WEAKEST = 1e-5  # of the first strength
-PATIENCE = 8  # strengths in a row that do not score better
+PATIENCE = 6  # strengths in a row that score no better by what one change has to
 MOST_CHANGES = 600  # of all columns, before the refit,
 MANY_CHANGES = (20, 6)  # and this many, and this often as many as may stay
+ALMOST = 1 - 1e-9  # shares are rounded, and a bin of exactly the least share is heavy enough
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _candidates(rule: Convex, column: TargetCounts, knots: bool) -> Positions:
         return np.zeros(0, np.intp)
     at = np.arange(1, len(column) - knots)
     below = _below(column)[at]
-    return at[np.minimum(below, 1 - below) >= rule.min_bin_share]
+    return at[np.minimum(below, 1 - below) >= rule.min_bin_share * ALMOST]
 
 
 def _below(column: TargetCounts) -> Floats:
@@ -130,10 +131,9 @@ def _limits(problem: JointProblem, rules: Sequence[Convex], joint: JointCounts) 
     least = np.array([rule.min_bin_share for rule in rules])[column]
     of_column = [_below(counts)[problem.at[column == j]] for j, counts in enumerate(joint.columns)]
     first = joint.columns[0]
-    # Why a little less: shares are rounded, and a bin of exactly the least share is heavy enough.
     below = np.concatenate(of_column)
     missing = float(first.missing.sum() if first.kind == "classes" else first.missing[0]) * first.unit[0]
-    return Limits(most, below, least * (1 - 1e-9), float(first.weight.sum()) + missing)
+    return Limits(most, below, least * ALMOST, float(first.weight.sum()) + missing)
 
 
 def _best(problem: JointProblem, limits: Limits, most_changes: int) -> tuple[Refit, Positions]:
@@ -145,6 +145,7 @@ def _best(problem: JointProblem, limits: Limits, most_changes: int) -> tuple[Ref
         return best, left
     coefficients = np.zeros_like(problem.moment)
     gamma, weakest = strength.max(), WEAKEST * strength.max()
+    enough, mark = np.log(max(limits.rows, 2.0)), best.score
     since, before = 0, nothing
     while gamma > weakest and since < PATIENCE:
         gamma *= WEAKER
@@ -158,7 +159,9 @@ def _best(problem: JointProblem, limits: Limits, most_changes: int) -> tuple[Ref
         found = refit(problem, changes, limits)
         since += 1
         if found.score < best.score:
-            best, left, since = found, changes, 0
+            best, left = found, changes
+        if found.score < mark - enough:
+            mark, since = found.score, 0
     return best, left
 
 

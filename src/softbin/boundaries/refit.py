@@ -4,10 +4,11 @@ The penalised fit finds about where curves change, but leaves several small chan
 them all. Without the penalty, dropping change k raises the loss of a response by b_k^2 / (G^-1)_kk, exactly. The change
 with the smallest rise goes first: as long as a column has too many, a bin is too light, or
 
-    n log(loss after / loss before)  <  log n + 2 log(number of places)        (summed over responses, log n for each)
+    n log(loss after / loss before)  <  log n + log(number of places)        (summed over responses, log n for each)
 
-This is the extended Bayesian information criterion (Chen & Chen 2008): a change was chosen among many places, so one
-of them explaining a little is no news. What is left over scores by the same criterion.
+This is the extended Bayesian information criterion (Chen & Chen 2008, with half of what it asks for independent places,
+for neighbours are almost alike): a change was chosen among many places, so one of them explaining a little is no news.
+What is left over scores by the same criterion.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def refit(problem: JointProblem, variables: Positions, limits: Limits) -> Refit:
     went["no_gain"] += np.setdiff1d(variables, active.variables).tolist()
     rows = max(limits.rows, 1.0)
     n_responses = problem.moment.shape[1]
-    price = n_responses * np.log(rows) + 2 * np.log(max(len(problem.at), 1))
+    price = n_responses * np.log(rows) + np.log(max(len(problem.at), 1))
     # Why: a few rows can be explained to the last digit, which must not count as certainty: a row's worth stays.
     floor = problem.loss / (limits.rows + 1) + 1e-300
     while True:
