@@ -13,6 +13,7 @@
 #include "additive.hpp"
 #include "encode.hpp"
 #include "locate.hpp"
+#include "pair_counts.hpp"
 #include "radix.hpp"
 #include "target_counts.hpp"
 #include "totals.hpp"
@@ -283,6 +284,24 @@ void bind_target_counts(nb::module_& m) {
           "plan"_a, "columns"_a, "slot"_a.noconvert(), "parts"_a.none().noconvert(), "counts"_a.noconvert());
 }
 
+void bind_pair_counts(nb::module_& m) {
+    m.def("count_pairs",
+          [](const Plan& plan, nb::tuple table, std::optional<Weights> weight, Flat<int64_t> counts) {
+              require(table.size() == plan.n_columns(), "columns: not as many as the plan has");
+              require(static_cast<int64_t>(counts.shape(0)) == n_pair_cells(plan),
+                      "counts: a cell for each pair of bins of two columns");
+              const auto count = [&](const auto& columns) {
+                  require(!weight || static_cast<int64_t>(weight->shape(0)) == columns.n_rows, "weight: one per row");
+                  nb::gil_scoped_release release;
+                  count_pairs(plan, columns.values.data(), columns.n_rows, weight ? weight->data() : nullptr,
+                              counts.data());
+              };
+              if (is_float32(table)) count(columns_of<float>(table, table.size()));
+              else count(columns_of<double>(table, table.size()));
+          },
+          "plan"_a, "columns"_a, "weight"_a.none().noconvert(), "counts"_a.noconvert());
+}
+
 template <class F>
 Pieces<F> pieces_of(const Plan& plan, const Matrix<const F>& value, const Matrix<const F>& slope,
                     const Flat<const F>& intercept) {
@@ -389,6 +408,7 @@ NB_MODULE(_kernels, m) {
     bind_codes<uint32_t>(m);
     bind_counting(m);
     bind_target_counts(m);
+    bind_pair_counts(m);
     bind_additive<float>(m);
     bind_additive<double>(m);
     bind_gram(m);

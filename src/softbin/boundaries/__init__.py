@@ -6,6 +6,7 @@ from softbin.boundaries.cacc import CACC
 from softbin.boundaries.caim import CAIM
 from softbin.boundaries.chi2 import Chi2
 from softbin.boundaries.chimerge import ChiMerge
+from softbin.boundaries.convex import Convex
 from softbin.boundaries.freedman_diaconis import FreedmanDiaconis
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
@@ -27,6 +28,7 @@ __all__ = [
     "Boundaries",
     "Chi2",
     "ChiMerge",
+    "Convex",
     "FreedmanDiaconis",
     "Grid",
     "KMeans",

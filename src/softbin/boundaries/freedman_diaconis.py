@@ -10,7 +10,7 @@ from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.quantile import at_ranks, equal_ranks
 from softbin.boundaries.rule import check_n_bins
 from softbin.boundaries.scott import capped, capped_note, equal_width, scott_bins
-from softbin.boundaries.tidy import few_values, own_places
+from softbin.boundaries.tidy import own_places
 from softbin.summaries.rank_histogram import RankHistogram
 
 
@@ -30,9 +30,9 @@ class FreedmanDiaconis:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         iqr = interquartile_range(histogram)
         if iqr == 0:
             n_bins, note = scott_bins(histogram, self.n_bins)

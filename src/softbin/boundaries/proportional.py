@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.rule import check_n_bins
-from softbin.boundaries.tidy import few_values, own_places
+from softbin.boundaries.tidy import own_places
 from softbin.summaries.rank_histogram import RankHistogram
 
 
@@ -29,9 +29,9 @@ class Proportional:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         asked = max(1, math.floor(math.sqrt(histogram.total * histogram.unit)))
         found = Quantile(min(asked, self.n_bins)).boundaries(histogram, knots=knots)
         if asked <= self.n_bins:

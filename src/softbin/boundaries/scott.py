@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.rule import check_n_bins
-from softbin.boundaries.tidy import few_values, own_places
+from softbin.boundaries.tidy import own_places
 from softbin.boundaries.uniform import Uniform
 from softbin.summaries.rank_histogram import RankHistogram
 
@@ -39,9 +39,9 @@ class Scott:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         n_bins, note = scott_bins(histogram, self.n_bins)
         return equal_width(histogram, n_bins, knots, note)
 

@@ -5,6 +5,7 @@ from softbin.boundaries.cacc import CACC
 from softbin.boundaries.caim import CAIM
 from softbin.boundaries.chi2 import Chi2
 from softbin.boundaries.chimerge import ChiMerge
+from softbin.boundaries.convex import Convex
 from softbin.boundaries.freedman_diaconis import FreedmanDiaconis
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.mdlp import MDLP
@@ -29,4 +30,5 @@ STRATEGIES: dict[str, type[AnyRule]] = {
     "caim": CAIM,
     "cacc": CACC,
     "ameva": Ameva,
+    "convex": Convex,
 }

@@ -99,3 +99,11 @@ def at_cuts(counts: TargetCounts, starts: Sequence[int], knots: bool, note: str 
     first = np.searchsorted(counts.values, edges[:-2], side="right")
     stop = np.searchsorted(counts.values, edges[2:], side="left")
     return Boundaries((low, *edges[1:-1][stop > first].tolist(), high), note=note)
+
+
+def at_values(counts: TargetCounts, at: Sequence[int], note: str = "") -> Boundaries:
+    """The boundaries of knots on the values that stand for these fine bins, and on the ends."""
+    low, high = counts.minimum, counts.maximum
+    inner = counts.values[np.asarray(at, np.intp)]
+    inner = inner[(low < inner) & (inner < high)]
+    return Boundaries((low, *inner.tolist(), high) if low < high else (low,), note=note)

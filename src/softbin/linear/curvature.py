@@ -15,19 +15,18 @@ has condition number about 4.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import ThreadpoolController
 
 from softbin import kernels
 from softbin.encodings.plan import Plan
 from softbin.encodings.tables import encode_codes
-from softbin.engines.threads import map_items
+from softbin.engines.threads import map_items, one_blas_thread
 from softbin.linear.objective import Objective, Parameters, row_scores
 from softbin.linear.pieces import codes_of_levels
 
@@ -196,18 +195,12 @@ def level_groups(plan: Plan) -> NDArray[np.int64]:
     return np.concatenate(groups)
 
 
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """Why: beside our own threads, those of a BLAS wait for each other 0.2 s over a matrix that takes a millisecond."""
-    return ThreadpoolController()
-
-
 def _factor(matrix: Matrix) -> Any:
     diagonal = np.diag(matrix)
     jitter = 1e-10 * float(diagonal.max()) or 1.0
     for _ in range(12):
         try:
-            with _blas().limit(limits=1, user_api="blas"):
+            with one_blas_thread():
                 return cho_factor(matrix + np.diag(np.where(diagonal > 0, jitter, 1.0)), overwrite_a=True)
         except np.linalg.LinAlgError:
             jitter *= 100

@@ -123,13 +123,20 @@ def count_targets(table: Table, fine: Sequence[FineBins], statistics: Statistics
 def column_counts(column: Column, edges: tuple[float, ...], statistics: Statistics) -> Counts:
     """The sums of the target in each bin of one column; the last row is that of missing values."""
     n_bins = max(1, len(edges) - 1) if edges else 0
-    code = np.searchsorted(np.array(edges[1:-1]), column.astype(np.float64), side="right")
-    code[np.isnan(column) | (n_bins == 0)] = n_bins
+    code = column_codes(column, edges)
     counts = np.zeros((n_bins + 1, statistics.n_slots), np.int64)
     parts = np.ones((1, len(column)), np.int64) if statistics.parts is None else statistics.parts
     for position, part in enumerate(parts):
         np.add.at(counts, (code, statistics.slot + position), part)
     return counts
+
+
+def column_codes(column: Column, edges: tuple[float, ...]) -> NDArray[np.intp]:
+    """The bin of each value; missing values are behind the last."""
+    n_bins = max(1, len(edges) - 1) if edges else 0
+    code = np.searchsorted(np.array(edges[1:-1]), column.astype(np.float64), side="right")
+    code[np.isnan(column) | (n_bins == 0)] = n_bins
+    return code
 
 
 def _told_apart(counts: Counts, fine: FineBins, statistics: Statistics) -> TargetCounts:
