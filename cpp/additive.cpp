@@ -562,8 +562,18 @@ SOFTBIN_CLONES double additive_pass(const Plan& plan, const Values<double>* valu
 // Why pair by pair: the block of two columns stays in cache while all rows are added to it.
 void gram(const uint32_t* left, const uint32_t* right, const float* fraction, int64_t n_columns, int64_t n_rows,
           const double* weight, int64_t first_column, int64_t last_column, int64_t size, double* out) {
+    std::vector<bool> whole(n_columns);  // no row stands on two levels
+    for (int64_t j = first_column; j < n_columns; ++j) {
+        const float* f = fraction + j * n_rows;
+        whole[j] = std::all_of(f, f + n_rows, [](float share) { return share == 0.0f; });
+    }
     for (int64_t j = first_column; j < last_column; ++j) {
         for (int64_t l = j; l < n_columns; ++l) {
+            if (whole[j] && whole[l]) {
+                for (int64_t i = 0; i < n_rows; ++i)
+                    out[left[j * n_rows + i] * size + left[l * n_rows + i]] += weight[i];
+                continue;
+            }
             for (int64_t i = 0; i < n_rows; ++i) {
                 const int64_t a = j * n_rows + i, b = l * n_rows + i;
                 const double w1 = weight[i] * fraction[a], w0 = weight[i] - w1;
