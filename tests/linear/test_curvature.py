@@ -187,3 +187,9 @@ def test_groups_are_runs_of_neighbouring_levels_of_one_column(n_bins):
 def test_singular_matrices_can_be_factorised(matrix):
     factor, _ = module._factor(matrix)
     assert np.all(np.isfinite(np.diag(factor)))
+
+
+@pytest.mark.parametrize("size", [1, 255, 257, 600])
+def test_the_upper_half_is_mirrored(size):
+    matrix = np.random.default_rng(6).normal(size=(size, size))
+    np.testing.assert_array_equal(module._mirrored(matrix.copy()), np.triu(matrix) + np.triu(matrix, 1).T)
