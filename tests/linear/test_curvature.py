@@ -49,7 +49,7 @@ def test_gram_plus_ridge_is_the_hessian(kind, family):
     for output in range(objective.n_outputs):
         weight = np.ascontiguousarray(sample.curvature(parameters)[:, output])
         got = sample.gram(weight, np.arange(n_levels))
-        got[np.arange(n_levels), np.arange(n_levels)] += objective.ridge
+        got[np.arange(n_levels), np.arange(n_levels)] += objective.penalty.diagonal()
         expected = hessian(objective, parameters, output)
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
@@ -116,7 +116,7 @@ def test_without_an_intercept_only_the_intercept_is_fixed():
 def test_the_dense_solver_inverts_the_hessian(kind, family):
     objective, centre, parameters = prepared(family, kind)
     single = single_levels(objective.pieces.plan.n_levels)
-    solve = group_solver(Sample(objective), parameters, objective.ridge, centre, single)
+    solve = group_solver(Sample(objective), parameters, centre, single)
     right = centre(np.random.default_rng(3).normal(size=parameters.shape))
     found = solve(right)
     np.testing.assert_allclose(centre((hessian(objective, parameters) @ found[0])[None]), right, atol=1e-4)
@@ -128,7 +128,7 @@ def test_the_solver_of_groups_inverts_the_hessian_between_them(kind, family, mon
     monkeypatch.setattr(module, "GROUPED_LEVELS", 12)
     objective, centre, parameters = prepared(family, kind)
     groups = level_groups(objective.pieces.plan)
-    solve, middle = group_solver(Sample(objective), parameters, objective.ridge, centre, groups), centre.of_groups(groups)
+    solve, middle = group_solver(Sample(objective), parameters, centre, groups), centre.of_groups(groups)
     matrix = groups.matrix @ hessian(objective, parameters) @ groups.matrix.T
     right = middle(np.random.default_rng(3).normal(size=(1, groups.count + 1)))
     np.testing.assert_allclose(middle((matrix @ solve(right)[0])[None]), right, atol=1e-4)
@@ -161,7 +161,7 @@ def test_the_two_level_solver_is_symmetric_and_positive(kind, n_groups, monkeypa
     objective, centre, parameters = prepared("poisson", kind)
     groups = level_groups(objective.pieces.plan)
     weight = objective.level_weights()
-    solve = two_level_solver(Sample(objective), parameters, objective.ridge, centre, groups, weight)
+    solve = two_level_solver(Sample(objective), parameters, centre, groups, weight)
     rng = np.random.default_rng(4)
     for _ in range(5):
         a, b = (centre(rng.normal(size=parameters.shape)) for _ in range(2))

@@ -80,7 +80,7 @@ class Centering:
 
     def of_groups(self, groups: "Groups") -> "Centering":
         """The same between grouped parameters."""
-        return replace(self, means=groups.collect_rows(self.means))
+        return replace(self, means=(self.means @ groups.matrix.T).tocsr())
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +192,10 @@ class Groups:
         """Outputs x (groups + 1) from outputs x (levels + 1): the transpose of ``spread``."""
         return (self.matrix @ gradient.T).T
 
-    def collect_rows(self, rows: Any) -> Any:
-        """Sparse rows over levels as rows over groups."""
-        return (rows @ self.matrix.T).tocsr()
+    def between(self, matrix: Any) -> Any:
+        """A sparse matrix between levels, as one between groups."""
+        inner = self.matrix[:-1, :-1]
+        return inner @ matrix @ inner.T
 
 
 def single_levels(n_levels: int) -> Groups:
@@ -213,16 +214,16 @@ def level_groups(plan: Plan) -> Groups:
     return Groups(np.concatenate(groups))
 
 
-def group_solver(sample: Sample, parameters: Parameters, ridge: float, centre: Centering, groups: Groups) -> Solve:
+def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
     """The inverse of the sample's Hessian between grouped parameters, output by output; ``centre`` is that of levels."""
-    inside = np.arange(groups.count)
+    penalty = groups.between(sample.objective.penalty.curvature).tocoo()
     scale = groups.matrix.sum(axis=1) / np.bincount(np.append(groups.of_level, groups.count))
     centre = centre.of_groups(groups)
     factors = []
     for weight in sample.curvature(parameters).T:
         matrix = sample.gram(np.ascontiguousarray(weight), groups.of_level) * scale
         matrix *= scale[:, None]
-        matrix[inside, inside] += ridge
+        matrix[penalty.row, penalty.col] += penalty.data
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
         factors.append(_factor(centre.of_matrix(matrix)))
@@ -237,19 +238,18 @@ def group_solver(sample: Sample, parameters: Parameters, ridge: float, centre: C
 def two_level_solver(
     sample: Sample,
     parameters: Parameters,
-    ridge: float,
     centre: Centering,
     groups: Groups,
     level_weight: NDArray[np.float64],
 ) -> Solve:
     """The approximate inverse for many levels: groups coupled across columns, single levels inside a group."""
-    between = group_solver(sample, parameters, ridge, centre, groups)
+    between = group_solver(sample, parameters, centre, groups)
     # Why the average of a group: a level of its own may have few rows in the sample, or none.
     full = np.bincount(groups.of_level, level_weight)
     diagonals = []
     for weight in sample.curvature(parameters).T:
         average = np.bincount(groups.of_level, sample.level_sums(weight)) / np.where(full > 0, full, 1)
-        diagonals.append(average[groups.of_level] * level_weight + ridge)
+        diagonals.append(average[groups.of_level] * level_weight + sample.objective.penalty.diagonal())
     diagonal = np.stack(diagonals)
     diagonal = np.maximum(diagonal, 1e-8 * diagonal.mean(axis=1, keepdims=True))
     block = np.stack([np.bincount(groups.of_level, row) for row in diagonal])

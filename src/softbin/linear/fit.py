@@ -19,6 +19,7 @@ from softbin.linear.curvature import (
 )
 from softbin.linear.families import Family, Floats
 from softbin.linear.objective import Objective, Parameters, Rows, prepare_rows
+from softbin.linear.penalties import ridge
 from softbin.linear.pieces import Pieces
 from softbin.linear.solver import Pass, Stop, minimise
 from softbin.linear.units import needs_double, to_units
@@ -92,7 +93,8 @@ def fit_rows(
     on_pass: Callable[[Pass], None],
 ) -> LinearFit:
     """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-    objective = Objective(rows, pieces, family, options.ridge, n_outputs, options.n_threads)
+    penalty = ridge(options.ridge, pieces.plan.n_levels)
+    objective = Objective(rows, pieces, family, penalty, n_outputs, options.n_threads)
     total = rows.total_weight
     level_weight = objective.level_weights()
     centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
@@ -106,8 +108,8 @@ def fit_rows(
 
     def invert(parameters: Parameters) -> Solve:
         if dense:
-            return group_solver(sample, parameters, options.ridge, centre, groups)
-        return two_level_solver(sample, parameters, options.ridge, centre, groups, level_weight)
+            return group_solver(sample, parameters, centre, groups)
+        return two_level_solver(sample, parameters, centre, groups, level_weight)
 
     def centred(call: Objective) -> Callable[[Parameters], tuple[float, Parameters]]:
         def evaluate(parameters: Parameters) -> tuple[float, Parameters]:
@@ -119,7 +121,7 @@ def fit_rows(
     begin = centre(begin)
     n_rows, n_sample = rows.table.n_rows, sample.objective.rows.table.n_rows
     if start is None and n_sample < n_rows:
-        begin = _start_on_sample(sample, begin, options.ridge, centre, replace(stop, tol=max(options.tol, 1e-5)))
+        begin = _start_on_sample(sample, begin, centre, replace(stop, tol=max(options.tol, 1e-5)))
     inverse = invert(begin)
     every = 6 if n_sample == n_rows else 12
     search = minimise(centred(objective), begin, inverse, stop, on_pass, invert if dense else None, every)
@@ -134,7 +136,7 @@ def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_
 
 
 def _start_on_sample(
-    sample: Sample, begin: Parameters, ridge: float, centre: Centering, stop: Stop
+    sample: Sample, begin: Parameters, centre: Centering, stop: Stop
 ) -> Parameters:
     """The sample's best model of which neighbouring levels share a coefficient: finer ones it could not tell apart."""
     groups = level_groups(sample.objective.pieces.plan)
@@ -144,7 +146,7 @@ def _start_on_sample(
         value, gradient = sample.objective(groups.spread(grouped))
         return value, middle(groups.collect(gradient))
 
-    inverse = group_solver(sample, begin, ridge, centre, groups)
+    inverse = group_solver(sample, begin, centre, groups)
     rough = replace(stop, decrease=np.inf, max_iter=30)
     return groups.spread(minimise(call, groups.collect(begin), inverse, rough, lambda _: None).parameters)
 
