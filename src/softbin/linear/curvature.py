@@ -215,7 +215,7 @@ def level_groups(plan: Plan) -> Groups:
 
 
 def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
-    """The inverse of the sample's Hessian between grouped parameters, output by output; ``centre`` is that of levels."""
+    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
     penalty = groups.between(sample.objective.penalty.curvature).tocoo()
     scale = groups.matrix.sum(axis=1) / np.bincount(np.append(groups.of_level, groups.count))
     centre = centre.of_groups(groups)

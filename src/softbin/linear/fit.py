@@ -135,9 +135,7 @@ def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_
     return begin
 
 
-def _start_on_sample(
-    sample: Sample, begin: Parameters, centre: Centering, stop: Stop
-) -> Parameters:
+def _start_on_sample(sample: Sample, begin: Parameters, centre: Centering, stop: Stop) -> Parameters:
     """The sample's best model of which neighbouring levels share a coefficient: finer ones it could not tell apart."""
     groups = level_groups(sample.objective.pieces.plan)
     middle = centre.of_groups(groups)
