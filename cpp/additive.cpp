@@ -403,9 +403,25 @@ struct Block {
         return x;
     }
 
+    // Why: while a tile is worked on the memory idles. Every column asks for its share of the next tile.
+    SOFTBIN_LAMBDA void ask_for_next(size_t j, int64_t next, int n) const {
+#if defined(__GNUC__) || defined(__clang__)
+        constexpr int line = 64 / sizeof(F);
+        if (values[j].stride == 1) {
+            for (int i = 0; i < n; i += line) __builtin_prefetch(values[j].data + next + i, 0, 2);
+        } else if (n_loaded > 1) {
+            const int n_columns = static_cast<int>(plan.n_columns()), k = static_cast<int>(j);
+            for (int i = n * k / n_columns; i < n * (k + 1) / n_columns; ++i)
+                for (int c = 0; c < n_columns; c += line)
+                    __builtin_prefetch(values[c].data + (next + i) * values[c].stride, 0, 2);
+        }
+#endif
+    }
+
     template <bool counts_faults>
-    SOFTBIN_LAMBDA void forward(int64_t start, int n) {
+    SOFTBIN_LAMBDA void forward(int64_t start, int n, int64_t n_rows) {
         n_loaded = 0;
+        const int n_next = static_cast<int>(std::clamp<int64_t>(n_rows - start - n, 0, space.rows));
         F* score = space.score.data();
         const int rows = space.rows;
         for (int k = 0; k < pieces.n_outputs; ++k)
@@ -415,6 +431,7 @@ struct Block {
             int32_t* code = space.code.data() + j * space.rows;
             F* fraction = fractions_of(j);
             const F* x = load(j, start, n);
+            ask_for_next(j, start + n, n_next);
             const int64_t at = plan.code_start(j);
             if (is_few_column(j)) {
 #ifdef SOFTBIN_HAS_LANES
@@ -484,7 +501,7 @@ SOFTBIN_INLINE void scores_of(const Plan& plan, const Values<F>* values, int64_t
     const int n_outputs = pieces.n_outputs, rows = block.space.rows;
     for (int64_t start = 0; start < n_rows; start += rows) {
         const int n = static_cast<int>(std::min<int64_t>(rows, n_rows - start));
-        block.template forward<true>(start, n);
+        block.template forward<true>(start, n, n_rows);
         for (int k = 0; k < n_outputs; ++k)
             for (int i = 0; i < n; ++i) scores[(start + i) * n_outputs + k] = block.space.score[k * rows + i];
     }
@@ -499,7 +516,7 @@ SOFTBIN_INLINE double pass_of(const Plan& plan, const Values<F>* values, int64_t
     double loss = 0.0;
     for (int64_t start = 0; start < n_rows; start += rows) {
         const int n = static_cast<int>(std::min<int64_t>(rows, n_rows - start));
-        block.template forward<false>(start, n);
+        block.template forward<false>(start, n, n_rows);
         for (int part = 0; part < n; part += loss_rows)
             loss += residuals<F, loss_rows>(family, block.space.score.data() + part, pieces.n_outputs, rows,
                                             y + start + part, weight ? weight + start + part : nullptr,
