@@ -13,7 +13,6 @@
 namespace softbin {
 
 constexpr int tile_rows = 256;
-constexpr int counted_cuts = 32;  // up to here counting beats bisection
 
 template <class T>
 SOFTBIN_INLINE void load_tile(const Values<T>& values, int64_t start, int n, T* tile) {
@@ -32,7 +31,7 @@ SOFTBIN_INLINE void count_cuts(const ColumnPlan& c, const T* x, int n, int32_t* 
     const T* cuts = c.cuts(T());
     const int32_t n_cuts = c.n_cuts();
     for (int i = 0; i < n; ++i) count[i] = 0;
-    if (n_cuts <= counted_cuts) {
+    if (n_cuts <= few_cuts) {
         int32_t k = 0;
         for (; k + 4 <= n_cuts; k += 4) {
             const T c0 = cuts[k], c1 = cuts[k + 1], c2 = cuts[k + 2], c3 = cuts[k + 3];

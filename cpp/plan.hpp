@@ -18,7 +18,7 @@ enum class Outside : int8_t { clip = 0, linear = 1, error = 2 };
 constexpr int32_t missing_is_zero = -1;
 constexpr int32_t missing_is_error = -2;
 
-constexpr int32_t few_cuts = 8;  // up to here counting beats searching a tree
+constexpr int32_t few_cuts = 32;  // up to here counting beats searching
 
 // One column. A level is one output column of the encoding; its own levels come first (bins or knots),
 // then one per special code, then missing.
