@@ -3,10 +3,11 @@
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
+from softbin.boundaries.optimal import Optimal
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.strategies import STRATEGIES
 from softbin.boundaries.tree import Tree
 from softbin.boundaries.uniform import Uniform
 from softbin.boundaries.user_edges import UserEdges
 
-__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Quantile", "Tree", "Uniform", "UserEdges"]
+__all__ = ["STRATEGIES", "Boundaries", "Grid", "KMeans", "Optimal", "Quantile", "Tree", "Uniform", "UserEdges"]
