@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.columns import columns, counting_path, each_dtype, each_encoder, each_rule, labels_of, make
+from tests.columns import (
+    NOT_SCALE_FREE,
+    RULES,
+    columns,
+    counting_path,
+    each_dtype,
+    each_encoder,
+    each_rule,
+    labels_of,
+    make,
+)
 
 N_BINS = st.sampled_from([1, 2, 3, 10])
 LONG = 2**17  # rows; one more is counted instead of sorted
@@ -57,7 +67,7 @@ def test_weight_k_is_the_row_k_times(encoder, rule, dtype, counted, data, n_bins
 
 
 @each_encoder
-@each_rule
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in NOT_SCALE_FREE])
 @given(data=st.data(), n_bins=N_BINS, exponent=st.sampled_from([-1000, -60, -1, 3, 100, 900]))
 def test_weights_have_no_scale(encoder, rule, data, n_bins, exponent):
     X, weight = weighted_column(data, np.float64, EIGHTHS)

@@ -103,7 +103,7 @@ def test_the_compiled_kernels_refuse_arrays_of_wrong_shapes():
     kernels.compiled.lowest_losses(*good)
     wrong = {0: below[:, :2].copy(), 1: np.ones(3), 2: False, 3: np.array([0, 2]), 4: np.zeros((3, 2))}
     for position, value in wrong.items():
-        with pytest.raises(ValueError, match="below|unit|first_stop|lowest"):
+        with pytest.raises(ValueError, match=r"below|unit|first_stop|lowest"):
             kernels.compiled.lowest_losses(*(value if i == position else g for i, g in enumerate(good)))
     with pytest.raises(ValueError, match="remaining"):
         kernels.compiled.monotone_starts(below, unit, True, np.array([1, 2]), 1.0, np.zeros((3, 2)), 1.0, 0.0)

@@ -19,7 +19,6 @@ from scipy.optimize import isotonic_regression
 from softbin import kernels
 from softbin.boundaries.piece_loss import PieceLoss
 from softbin.boundaries.segments import Segments
-from softbin.summaries.target_counts import TargetCounts
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class Monotone:
 
     def _on_blocks(self, share: float) -> list[int]:
         starts = np.array(self.blocks)
-        blocks = Segments(PieceLoss(_joined(self.loss.counts, starts)), share)
+        blocks = Segments(PieceLoss(self.loss.counts.joined(starts)), share)
         return starts[blocks.best_starts(self.most)].tolist()
 
     def _over_all_cuts(self, bound: float) -> list[int]:
@@ -122,12 +121,6 @@ class Monotone:
         return np.array(to_end)
 
 
-def _joined(counts: TargetCounts, starts: NDArray[np.integer]) -> TargetCounts:
-    """The counts with the fine bins between these starts as one."""
-    sums = np.add.reduceat(counts.sums, starts, axis=0)
-    return replace(counts, sums=sums, cuts=counts.cuts[starts[1:] - 1], values=counts.values[starts])
-
-
 Way = tuple[
     Floats, Floats, NDArray[np.intp]
 ]  # of one stop: rates that rise, losses that fall, starts of the last piece
@@ -145,16 +138,17 @@ def monotone_starts(of: Monotone, bound: float) -> list[int]:
         for start, (rates, losses, _starts) in before.items():
             if start == n or first_stop[start] > n:
                 continue
-            stop = np.arange(first_stop[start], n + 1)
-            rate[start, stop] = of.rate(start, stop)
-            at = np.searchsorted(rates, rate[start, stop], side="right")
-            loss[start, stop] = np.append(np.inf, losses)[at] + of.loss(start, stop)
+            stops = np.arange(first_stop[start], n + 1)
+            rate[start, stops] = of.rate(start, stops)
+            at = np.searchsorted(rates, rate[start, stops], side="right")
+            loss[start, stops] = np.append(np.inf, losses)[at] + of.loss(start, stops)
         found = {j: _unbeaten(rate[:, j], loss[:, j], before.get(j), rounding) for j in range(1, n + 1)}
         layers.append(found)
     lowest = np.array([layer[n][1].min(initial=np.inf) if n in layer else np.inf for layer in layers])
     if not lowest.min() < bound:
         return []
-    starts, stop, last = [], n, np.inf
+    starts: list[int] = []
+    stop, last = n, np.inf
     for k in range(int(np.argmax(lowest <= lowest.min() + rounding)), 1, -1):
         rates, _, begins = layers[k][stop]
         at = int(np.searchsorted(rates, last, side="right")) - 1

@@ -1,7 +1,9 @@
 """The rules that have a short name. A rule of your own needs none: pass the object."""
 
+from softbin.boundaries.description_length import DescriptionLength
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.optimal import Optimal
+from softbin.boundaries.optimal_linear import OptimalLinear
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.rule import AnyRule
 from softbin.boundaries.tree import Tree
@@ -13,4 +15,6 @@ STRATEGIES: dict[str, type[AnyRule]] = {
     "kmeans": KMeans,
     "tree": Tree,
     "optimal": Optimal,
+    "optimal_linear": OptimalLinear,
+    "description_length": DescriptionLength,
 }
