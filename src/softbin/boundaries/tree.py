@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.notes import why_few
 from softbin.boundaries.piece_loss import PieceLoss
 from softbin.boundaries.rule import AskedKind, check_n_bins, check_share
 from softbin.boundaries.tidy import at_cuts
@@ -16,7 +17,9 @@ from softbin.summaries.target_counts import TargetCounts
 class Tree:
     """Grown best first to ``n_bins`` leaves, each with ``min_bin_share`` of the weight or more.
 
-    Splits lessen the log-loss of classes or the squared error of numbers.
+    Splits lessen the log-loss of classes or the squared error of numbers, as those of scikit-learn's trees with
+    ``max_leaf_nodes`` do. A tree never looks ahead: where no single split helps, none is made, even if two would
+    ("optimal" finds those).
 
     >>> import numpy as np
     >>> from softbin import HardBins
@@ -38,19 +41,19 @@ class Tree:
 
     def boundaries(self, counts: TargetCounts, *, knots: bool = False) -> Boundaries:
         loss = PieceLoss(counts)
-        least = self.min_bin_share * loss.weight_below[-1]
+        least, units = loss.least_units(self.min_bin_share), loss.units_below
         queue: list[tuple[float, int, int, int]] = []
 
         def offer(start: int, stop: int) -> None:
             """Queues the best split of a leaf, if there is one that helps."""
             at = np.arange(start + 1, stop)
-            weight = loss.weight_below
-            at = at[(weight[at] - weight[start] >= least) & (weight[stop] - weight[at] >= least)]
+            at = at[(units[at] - units[start] >= least) & (units[stop] - units[at] >= least)]
             if len(at) == 0:
                 return
             gain = loss(start, stop) - loss(start, at) - loss(at, stop)
-            best = int(np.argmax(gain))
-            if gain[best] > 0:
+            # Why not the very highest: which of several equal ones rounding puts first is chance.
+            best = int(np.argmax(gain >= gain.max() - loss.rounding))
+            if gain[best] > loss.rounding:
                 heapq.heappush(queue, (-float(gain[best]), start, int(at[best]), stop))
 
         offer(0, len(counts))
@@ -60,4 +63,5 @@ class Tree:
             chosen.append(at)
             offer(start, at)
             offer(at, stop)
-        return at_cuts(counts, sorted(chosen), knots)
+        starts = sorted(chosen)
+        return at_cuts(counts, starts, knots, why_few(loss, starts, self.n_bins, self.min_bin_share))
