@@ -311,18 +311,23 @@ void bind_segments(nb::module_& m) {
           "lowest"_a.noconvert());
     m.def("monotone_starts",
           [](Matrix<const int64_t> below, Flat<const double> unit, bool classes, Flat<const int64_t> first_stop,
-             double sign, Matrix<const double> remaining, double bound, double rounding) {
+             double sign, Matrix<const double> remaining, Flat<const int64_t> block_stop, Flat<const double> to_end,
+             double bound, double rounding) {
               const RunningSums sums = running_sums(below, unit, classes);
               require(sums.n_slots >= 2, "below: of two classes or a number");
               require_stops(first_stop, sums.n_bins);
               require(remaining.shape(0) > 0 && static_cast<int64_t>(remaining.shape(1)) == sums.n_bins + 1,
                       "remaining: (pieces + 1) x (bins + 1)");
+              require_stops(block_stop, sums.n_bins);
+              for (int64_t i = 0; i < sums.n_bins; ++i)
+                  require(block_stop.data()[i] <= sums.n_bins, "block_stop: beyond the end");
+              require(to_end.shape(0) == below.shape(1), "to_end: one per bin, and the end");
               nb::gil_scoped_release release;
               return monotone_starts(sums, first_stop.data(), static_cast<int64_t>(remaining.shape(0)) - 1, sign,
-                                     remaining.data(), bound, rounding);
+                                     remaining.data(), block_stop.data(), to_end.data(), bound, rounding);
           },
           "below"_a.noconvert(), "unit"_a.noconvert(), "classes"_a, "first_stop"_a.noconvert(), "sign"_a,
-          "remaining"_a.noconvert(), "bound"_a, "rounding"_a);
+          "remaining"_a.noconvert(), "block_stop"_a.noconvert(), "to_end"_a.noconvert(), "bound"_a, "rounding"_a);
 }
 
 template <class F>

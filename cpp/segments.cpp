@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "simd.hpp"
@@ -111,11 +112,67 @@ struct Frontiers {
     }
 };
 
+// Isotonic regression of the bins from a stop to the end where no value may be below a rate: its pieces below the
+// rate are raised to it. No way to go on after a piece of that rate loses less.
+struct RaisedEnd {
+    const RunningSums& sums;
+    double sign;
+    int64_t stop = 0;
+    std::vector<int64_t> ends;   // of the pieces
+    std::vector<double> rates;
+
+    void move_to(int64_t next, const int64_t* block_stop) {
+        stop = next;
+        ends.assign(1, stop);
+        rates.clear();
+        for (int64_t at = stop; at < sums.n_bins; at = block_stop[at]) {
+            rates.push_back(sign * rate_of(sums, at, block_stop[at]));
+            ends.push_back(block_stop[at]);
+        }
+    }
+
+    double loss(double rate, const double* to_end) const {
+        const auto below = std::lower_bound(rates.begin(), rates.end(), rate) - rates.begin();
+        const int64_t to = ends[static_cast<size_t>(below)];
+        double raised = 0.0;
+        if (to > stop) {
+            const double first = difference(0, to), second = difference(1, to), told = sign * rate;
+            if (sums.classes) raised = -(weighted_log(second, told) + weighted_log(first, 1.0 - told));
+            else {
+                const double mean = told * sums.unit[1] / sums.unit[0];
+                raised = difference(2, to) - mean * (2.0 * second - mean * first);
+            }
+        }
+        return raised + to_end[to];
+    }
+
+    double difference(int s, int64_t to) const {
+        return static_cast<double>(sums.slot(s)[to] - sums.slot(s)[stop]) * sums.unit[s];
+    }
+    static double weighted_log(double weight, double share) { return weight > 0.0 ? weight * std::log(share) : 0.0; }
+};
+
 // A piece that ends at the stop in hand.
 struct Piece {
     double rate, loss;
     int64_t start;
 };
+
+// The next stop of `all`: the ways of any number of pieces that no other one beats.
+void add_unbeaten(const std::vector<Frontiers>& of_each, Frontiers& all, int64_t stop) {
+    std::vector<Way> found;
+    for (const Frontiers& of : of_each) found.insert(found.end(), of.begin(stop), of.end(stop));
+    std::sort(found.begin(), found.end(), [](const Way& a, const Way& b) {
+        return a.rate != b.rate ? a.rate < b.rate : a.loss < b.loss;
+    });
+    double beaten = std::numeric_limits<double>::infinity();
+    for (const Way& way : found) {
+        if (!(way.loss < beaten)) continue;
+        all.ways.push_back(way);
+        beaten = way.loss;
+    }
+    all.close_stop();
+}
 
 // The next stop of `of`: each way before a piece, and the piece. `pieces` are in the order of their rates.
 void add_stop(const Frontiers& before, Frontiers& of, int64_t stop, const std::vector<Piece>& pieces, double limit,
@@ -154,35 +211,42 @@ SOFTBIN_CLONES void lowest_losses(const RunningSums& sums, const int64_t* first_
 }
 
 std::vector<int64_t> monotone_starts(const RunningSums& sums, const int64_t* first_stop, int64_t most, double sign,
-                                     const double* remaining, double bound, double rounding) {
+                                     const double* remaining, const int64_t* block_stop, const double* to_end,
+                                     double bound, double rounding) {
     const int64_t n = sums.n_bins;
     const double none = std::numeric_limits<double>::infinity();
     std::vector<Frontiers> ways(static_cast<size_t>(most) + 1);
+    Frontiers all;
+    RaisedEnd end{sums, sign, 0, {}, {}};
     std::vector<Piece> pieces;
-    std::vector<double> loss(static_cast<size_t>(n)), lowest;
+    std::vector<double> loss(static_cast<size_t>(n));
     for (int64_t stop = 0, n_starts = 0; stop <= n; ++stop) {
         while (n_starts < stop && first_stop[n_starts] <= stop) ++n_starts;
         losses_before(sums, stop, n_starts, loss.data());
         pieces.clear();
-        for (int64_t start = 0; start < n_starts; ++start)
-            if (lowest[start] + loss[start] < bound - remaining[most * (n + 1) + stop])
-                pieces.push_back({sign * rate_of(sums, start, stop), loss[start], start});
+        end.move_to(stop, block_stop);
+        const double limit = bound - remaining[most * (n + 1) + stop];
+        for (int64_t start = 0; start < n_starts; ++start) {
+            if (!(all.lowest[start] + loss[start] < limit)) continue;
+            const double rate = sign * rate_of(sums, start, stop);
+            const Way* way = all.up_to(start, rate);
+            if (way && way->loss + loss[start] + end.loss(rate, to_end) < bound + rounding)
+                pieces.push_back({rate, loss[start], start});
+        }
         std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
             return a.rate != b.rate ? a.rate < b.rate : a.start < b.start;
         });
         if (stop == 0) ways[0].ways.push_back({-none, 0.0, -1});
         ways[0].close_stop();
-        lowest.push_back(ways[0].lowest[stop]);
-        for (int64_t k = 1; k <= most; ++k) {
+        for (int64_t k = 1; k <= most; ++k)
             add_stop(ways[k - 1], ways[k], stop, pieces, bound - remaining[(most - k) * (n + 1) + stop], rounding);
-            lowest[stop] = std::min(lowest[stop], ways[k].lowest[stop]);
-        }
+        add_unbeaten(ways, all, stop);
     }
     std::vector<int64_t> starts;
     int64_t k = 0, stop = n;
-    while (k <= most && !(ways[k].lowest[n] <= lowest[n] + rounding)) ++k;
+    while (k <= most && !(ways[k].lowest[n] <= all.lowest[n] + rounding)) ++k;
     double rate = none;
-    for (; lowest[n] < none && k > 1; --k) {
+    for (; all.lowest[n] < none && k > 1; --k) {
         const Way* way = ways[k].up_to(stop, rate);
         stop = way->start;
         rate = way->rate;

@@ -23,9 +23,11 @@ void lowest_losses(const RunningSums& sums, const int64_t* first_stop, int64_t m
 
 // The same where the rate (share of the second class, or mean) times `sign` may not fall from piece to piece: the
 // starts of the best such pieces, without the first. remaining is (most + 1) x (n_bins + 1): no way from a bin to the
-// end in at most k more pieces loses less. Ways that lose `bound` or more are left out; losses that differ by no
+// end in at most k more pieces loses less. Isotonic regression of the bins from any start to the end loses
+// to_end[start], and its first piece stops at block_stop[start]. Ways that lose `bound` or more are left out; losses that differ by no
 // more than `rounding` count as equal. Empty where one piece is best, or none is within the bound.
 std::vector<int64_t> monotone_starts(const RunningSums& sums, const int64_t* first_stop, int64_t most, double sign,
-                                     const double* remaining, double bound, double rounding);
+                                     const double* remaining, const int64_t* block_stop, const double* to_end,
+                                     double bound, double rounding);
 
 }  // namespace softbin

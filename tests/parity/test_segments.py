@@ -106,4 +106,8 @@ def test_the_compiled_kernels_refuse_arrays_of_wrong_shapes():
         with pytest.raises(ValueError, match=r"below|unit|first_stop|lowest"):
             kernels.compiled.lowest_losses(*(value if i == position else g for i, g in enumerate(good)))
     with pytest.raises(ValueError, match="remaining"):
-        kernels.compiled.monotone_starts(below, unit, True, np.array([1, 2]), 1.0, np.zeros((3, 2)), 1.0, 0.0)
+        kernels.compiled.monotone_starts(*good[:4], 1.0, np.zeros((3, 2)), np.array([1, 2]), np.zeros(3), 1.0, 0.0)
+    with pytest.raises(ValueError, match="block_stop"):
+        kernels.compiled.monotone_starts(*good[:4], 1.0, np.zeros((3, 3)), np.array([1, 3]), np.zeros(3), 1.0, 0.0)
+    with pytest.raises(ValueError, match="to_end"):
+        kernels.compiled.monotone_starts(*good[:4], 1.0, np.zeros((3, 3)), np.array([1, 2]), np.zeros(2), 1.0, 0.0)

@@ -22,6 +22,8 @@ from softbin.boundaries.segments import Segments
 
 Floats = NDArray[np.float64]
 
+COARSE = 256  # cuts, beside those of isotonic regression, that the first search is among
+
 
 @dataclass(frozen=True, eq=False)
 class Monotone:
@@ -72,11 +74,21 @@ class Monotone:
         coarse = self._on_blocks(self.segments.share)
         if self.loss.least_units(self.segments.share) <= 1:
             return coarse
-        bound = self.total(coarse)
-        if bound <= self.floor + self.loss.rounding:
+        if self.total(coarse) <= self.floor + self.loss.rounding:
             return coarse
-        found = self._over_all_cuts(bound - self.loss.rounding)
-        return found if found and self.total(found) < bound else coarse
+        if len(self.segments) > 2 * COARSE:
+            # Why: a way found among few cuts is a bound that spares most of the search among all of them.
+            coarse = min(coarse, self._on_few(), key=self.total)
+        found = self._over_all_cuts(self.total(coarse) - self.loss.rounding)
+        return found or coarse
+
+    def _on_few(self) -> list[int]:
+        """The best way among some of the cuts."""
+        n = len(self.segments)
+        starts = np.union1d(self.blocks, np.arange(COARSE) * n // COARSE)[: n // 2]
+        few = Segments(PieceLoss(self.loss.counts.joined(starts)), self.segments.share)
+        chosen: list[int] = starts[Monotone(few, self.sign, self.most).best_starts].tolist()
+        return chosen
 
     def _on_blocks(self, share: float) -> list[int]:
         starts = np.array(self.blocks)
@@ -90,7 +102,15 @@ class Monotone:
         below = np.ascontiguousarray(self.loss.below.T)
         unit, classes = np.array(self.loss.counts.unit), self.loss.counts.kind == "classes"
         found: list[int] = kernels.compiled.monotone_starts(
-            below, unit, classes, segments.first_stop, float(self.sign), self._remaining(), bound, rounding
+            below,
+            unit,
+            classes,
+            segments.first_stop,
+            float(self.sign),
+            self._remaining(),
+            *self._isotonic,
+            bound,
+            rounding,
         )
         return found
 
@@ -99,10 +119,11 @@ class Monotone:
         counts = self.loss.counts
         backwards = Segments(PieceLoss(replace(counts, sums=counts.sums[::-1])), self.segments.share)
         lowest = np.minimum.accumulate(backwards.lowest(self.most), axis=0)
-        return np.maximum(lowest[:, ::-1], self._isotonic_to_the_end() - self.loss.rounding)
+        return np.maximum(lowest[:, ::-1], self._isotonic[1] - self.loss.rounding)
 
-    def _isotonic_to_the_end(self) -> Floats:
-        """The loss of isotonic regression of the bins from each on: however many pieces, however light."""
+    @cached_property
+    def _isotonic(self) -> tuple[NDArray[np.int64], Floats]:
+        """Of isotonic regression of the bins from each on: where its first piece stops, and what it loses."""
         n, below = len(self.segments), self.loss.below.tolist()
         first = self.loss.units_below.tolist()
         stops = list(range(1, n + 2))
@@ -118,7 +139,7 @@ class Monotone:
         to_end = [0.0] * (n + 1)
         for start in range(n - 1, -1, -1):
             to_end[start] = loss[start] + to_end[stops[start]]
-        return np.array(to_end)
+        return np.array(stops[:n]), np.array(to_end)
 
 
 Way = tuple[
