@@ -147,3 +147,12 @@ def test_it_runs_in_both_encoders_and_with_weights_and_missing_values():
     for bins in (HardBins(6, "optimal"), SoftBins(6, "optimal"), HardBins(strategy=Optimal(6, "auto"))):
         bins.fit(X, y, sample_weight=rng.random(500))
         assert np.all(np.isfinite(bins.transform(X).data))
+
+
+@pytest.mark.parametrize("y", [[0, 0, 1, 1, 0, 1], [0.5, 0.1, 2.0, -1.0, 0.0, 3.0]])
+@pytest.mark.parametrize("monotonic", [None, "increasing", "auto"])
+def test_weights_from_tiny_to_huge_leave_no_bin_without_a_rate(monotonic, y):
+    seen = counts(np.arange(6.0), y, [1e-300, 1.0, 1e12, 1.0, 1e12, 1e-300])
+    with np.errstate(all="raise"):
+        found = Optimal(6, monotonic, 0.2).boundaries(seen)
+    assert 1 <= found.n_bins <= 2

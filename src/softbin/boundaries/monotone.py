@@ -129,6 +129,8 @@ class Monotone:
         stops = list(range(1, n + 2))
 
         def rises(start: int, middle: int, stop: int) -> bool:
+            if first[stop] == first[middle] or first[middle] == first[start]:
+                return False  # what weighs nothing has no rate, and goes with a neighbour
             left, right = (self.sign * (below[b][1] - below[a][1]) for a, b in ((start, middle), (middle, stop)))
             return left * (first[stop] - first[middle]) <= right * (first[middle] - first[start])
 

@@ -24,7 +24,8 @@ class Optimal:
     All ways to cut between the fine bins of the column (its distinct values, up to 4096 of them) are looked at. Of
     ways that lose the same, one with the fewest bins is taken. ``monotonic``: the share of the second class, or the
     mean, may not fall ("increasing") or not rise ("decreasing") from bin to bin, exactly, beside the least weight;
-    "auto" takes the better of the two. Soft bins have their knots on the cuts.
+    "auto" takes the better of the two. Soft bins have their knots on the cuts. Beside a least weight, a direction may
+    take seconds for a column of 4096 fine bins that tells nothing; without one, milliseconds.
 
     >>> import numpy as np
     >>> from softbin import HardBins
