@@ -37,7 +37,9 @@ class TwoHalves:
 RULES = [*STRATEGIES, "a rule object"]
 LABEL_FREE = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is None]
 # How many rows there are decides how many bins these make, so twice the weight is twice the rows to them.
-WEIGHTS_ARE_COUNTS = ["freedman_diaconis", "scott", "proportional", "mdlp", "chimerge", "chi2", "convex"]
+WEIGHTS_ARE_COUNTS = [
+    "freedman_diaconis", "scott", "proportional", "mdlp", "chimerge", "chi2", "convex", "description_length",
+]  # fmt: skip
 SCALE_FREE = [rule for rule in RULES if rule not in WEIGHTS_ARE_COUNTS]
 each_rule = pytest.mark.parametrize("rule", RULES)
 each_scale_free_rule = pytest.mark.parametrize("rule", SCALE_FREE)

@@ -7,10 +7,13 @@ from softbin.boundaries.caim import CAIM
 from softbin.boundaries.chi2 import Chi2
 from softbin.boundaries.chimerge import ChiMerge
 from softbin.boundaries.convex import Convex
+from softbin.boundaries.description_length import DescriptionLength
 from softbin.boundaries.freedman_diaconis import FreedmanDiaconis
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.mdlp import MDLP
+from softbin.boundaries.optimal import Optimal
+from softbin.boundaries.optimal_linear import OptimalLinear
 from softbin.boundaries.proportional import Proportional
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.scott import Scott
@@ -29,9 +32,12 @@ __all__ = [
     "Chi2",
     "ChiMerge",
     "Convex",
+    "DescriptionLength",
     "FreedmanDiaconis",
     "Grid",
     "KMeans",
+    "Optimal",
+    "OptimalLinear",
     "Proportional",
     "Quantile",
     "Scott",

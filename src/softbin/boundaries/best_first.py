@@ -32,7 +32,7 @@ def best_first(n_fine_bins: int, best_cut: Callable[[int, int], Cut | None]) -> 
         offer(at, stop)
 
 
-def room_for_cuts(weight_below: Floats, start: int, stop: int, least: float) -> Positions:
+def room_for_cuts(weight_below: NDArray[Any], start: int, stop: int, least: float) -> Positions:
     """Where fine bins [start, stop) can be cut with this weight at least on both sides."""
     at = np.arange(start + 1, stop)
     left, right = weight_below[at] - weight_below[start], weight_below[stop] - weight_below[at]

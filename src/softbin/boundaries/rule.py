@@ -65,3 +65,10 @@ def check_share(name: str, share: Any, least: float = 0.0, most: float = 1.0) ->
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not least <= share < most:
         raise OptionError(f"{name}: {share!r} is not a number from {least:g} to below {most:g}; pass one")
     return float(share)
+
+
+def check_choice(name: str, choice: Any, choices: tuple[Any, ...]) -> Any:
+    """One of these, or an error that names the option."""
+    if not any(type(choice) is type(one) and choice == one for one in choices):
+        raise OptionError(f"{name}: {choice!r} is none of {', '.join(map(repr, choices))}; pass one of them")
+    return choice

@@ -6,9 +6,12 @@ from softbin.boundaries.caim import CAIM
 from softbin.boundaries.chi2 import Chi2
 from softbin.boundaries.chimerge import ChiMerge
 from softbin.boundaries.convex import Convex
+from softbin.boundaries.description_length import DescriptionLength
 from softbin.boundaries.freedman_diaconis import FreedmanDiaconis
 from softbin.boundaries.kmeans import KMeans
 from softbin.boundaries.mdlp import MDLP
+from softbin.boundaries.optimal import Optimal
+from softbin.boundaries.optimal_linear import OptimalLinear
 from softbin.boundaries.proportional import Proportional
 from softbin.boundaries.quantile import Quantile
 from softbin.boundaries.rule import AnyRule
@@ -31,4 +34,7 @@ STRATEGIES: dict[str, type[AnyRule]] = {
     "cacc": CACC,
     "ameva": Ameva,
     "convex": Convex,
+    "optimal": Optimal,
+    "optimal_linear": OptimalLinear,
+    "description_length": DescriptionLength,
 }
