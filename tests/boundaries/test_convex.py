@@ -16,7 +16,7 @@ from softbin.boundaries.fine_bins import coarser, fine_bins
 from softbin.boundaries.fit import fit_boundaries
 from softbin.boundaries.joint_problem import joint_problem
 from softbin.boundaries.periodic import Periodic
-from softbin.boundaries.refit import Limits, refit
+from softbin.boundaries.refit import LEAST_NOISE, Limits, refit
 from softbin.errors import OptionError
 from softbin.summaries import RankHistogram
 from softbin.summaries.pair_counts import JointCounts, count_pairs
@@ -274,7 +274,7 @@ def test_the_refit_drops_what_costs_least(seed):
         subset = np.array(subset, int)
         moment = problem.moment[subset]
         explained = moment.T @ np.linalg.solve(problem.gram[np.ix_(subset, subset)], moment)
-        floor = problem.loss / 301
+        floor = LEAST_NOISE * problem.loss
         price = np.log(300) + np.log(n)
         return float(300 * np.log(problem.loss - explained[0, 0] + floor)[0] + price * len(subset))
 

@@ -77,14 +77,14 @@ def test_naming_many_columns_does_not_take_quadratic_time():
         bins = dict.fromkeys(names, 3)
         return min(seconds(lambda: per_column("n_bins", bins, names, 10)) for _ in range(3))
 
-    assert name(10_000) < 10 * 3 * name(1000)
+    assert name(10_000) < 10 * 6 * name(1000)
 
 
 @pytest.mark.timing
 def test_a_grid_of_many_columns_is_edited_in_a_moment():
     names = tuple(f"column {j}" for j in range(5000))
     grid = Grid((Boundaries((0, 1)),) * 5000, names)
-    assert seconds(lambda: grid.with_edges(dict.fromkeys(names, (0, 2)))) < 3
+    assert min(seconds(lambda: grid.with_edges(dict.fromkeys(names, (0, 2)))) for _ in range(3)) < 3
 
 
 @each_encoder

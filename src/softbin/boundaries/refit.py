@@ -22,6 +22,8 @@ from softbin.boundaries.lasso import ActiveSet
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
 
+LEAST_NOISE = 0.1  # of the loss without any change: no fit counts as surer than that
+
 
 @dataclass(frozen=True, eq=False)
 class Limits:
@@ -55,8 +57,8 @@ def refit(problem: JointProblem, variables: Positions, limits: Limits) -> Refit:
     rows = max(limits.rows, 1.0)
     n_responses = problem.moment.shape[1]
     price = n_responses * np.log(rows) + np.log(max(len(problem.at), 1))
-    # Why: a few rows can be explained to the last digit, which must not count as certainty: a row's worth stays.
-    floor = problem.loss / (limits.rows + 1) + 1e-300
+    # Why: where nearly all is explained, a few rows hold what is left, and their noise is not that of the others.
+    floor = LEAST_NOISE * problem.loss + 1e-300
     while True:
         at = np.array(active.variables, np.intp)
         found = active.inverse @ problem.moment[at]
