@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.datasets import simulate_higgs as simulate_higgs
+    from softbin.datasets import simulate_susy as simulate_susy
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import SoftBins as SoftBins
     from softbin.linear import LinearClassifier as LinearClassifier
@@ -21,9 +23,20 @@ _HOMES = {
     "LinearClassifier": "softbin.linear",
     "LinearRegressor": "softbin.linear",
     "SoftBins": "softbin.encodings",
+    "simulate_higgs": "softbin.datasets",
+    "simulate_susy": "softbin.datasets",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "SoftBins"]
+__all__ = [
+    "Boundaries",
+    "Grid",
+    "HardBins",
+    "LinearClassifier",
+    "LinearRegressor",
+    "SoftBins",
+    "simulate_higgs",
+    "simulate_susy",
+]
 __version__ = "0.1.0"
 
 
