@@ -22,17 +22,18 @@ from softbin.datasets.susy_columns import COLUMNS, Measured, columns
 SIGNAL_SHARE = 0.458
 N_INCOMING = 3
 LEPTON_PT, LEPTON_ETA, LEPTON_RESOLUTION, APART = 20.0, 2.5, 0.02, 0.4
-JET_PT, JET_ETA = 19.1, 4.0
+JET_PT, JET_ETA = 20.8, 4.0
 JETS = Resolution(scale=1.05, stochastic=1.04, constant=0.0548)
 
-WW_POWER, WW_FORWARD, WW_NOISE = 3.7, 0.967, 28.2
-WW_BEAM = Beam(rapidity=1.48, gluons=1.45, softest=11.0, power=2.24, pseudorapidity=1.05)
-THROUGH_TAU = 0.15
-LEPTON_AHEAD = 0.275  # share of W bosons across whose flight the lepton goes ahead, density (1 + c)**2
+WW_POWER, WW_FORWARD, WW_NOISE = 5.04, 0.831, 28.5
+WW_BEAM = Beam(rapidity=1.71, gluons=1.35, softest=8.87, power=2.03, pseudorapidity=0.519)
+THROUGH_TAU = 0.182
+WW_AHEAD = 0.534  # share of W bosons across whose flight the lepton goes ahead, density (1 + c)**2
 
-CHARGINO_MASS, NEUTRALINO_MASS = 211.0, 70.3
-CHARGINO_POWER, CHARGINO_FORWARD, CHARGINO_NOISE = 3.35, 0.284, 13.4
-CHARGINO_BEAM = Beam(rapidity=0.817, gluons=1.53, softest=42.1, power=1.36, pseudorapidity=1.05)
+CHARGINO_AHEAD = 0.257
+CHARGINO_MASS, NEUTRALINO_MASS = 198.0, 81.5
+CHARGINO_POWER, CHARGINO_FORWARD, CHARGINO_NOISE = 3.03, 0.224, 17.3
+CHARGINO_BEAM = Beam(rapidity=0.79, gluons=1.37, softest=40.9, power=1.26, pseudorapidity=1.18)
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def w_pairs(draws: Draws, n: int) -> Partons:
     system, incoming = produce(draws, total, WW_BEAM, N_INCOMING)
     ws = decay(system, (total, *masses), draws.forward(WW_FORWARD, n), draws.angle(n))
     first, second = (
-        through_tau(draws, *w_decay(draws, w, mass, system, -draws.mixed(LEPTON_AHEAD, n)))
+        through_tau(draws, *w_decay(draws, w, mass, system, -draws.mixed(WW_AHEAD, n)))
         for w, mass in zip(ws, masses, strict=True)
     )
     return Partons((first[0], second[0]), first[1] + second[1], incoming)
@@ -89,7 +90,7 @@ def chargino_pairs(draws: Draws, n: int) -> Partons:
     for parent in decay(system, (total, chargino, chargino), draws.forward(CHARGINO_FORWARD, n), draws.angle(n)):
         w_mass = draws.mass(W_MASS, W_WIDTH, n)
         w, lightest = decay(parent, (chargino, w_mass, neutralino), draws.isotropic(n), draws.angle(n))
-        lepton, neutrino = through_tau(draws, *w_decay(draws, w, w_mass, parent, draws.longitudinal(n)))
+        lepton, neutrino = through_tau(draws, *w_decay(draws, w, w_mass, parent, -draws.mixed(CHARGINO_AHEAD, n)))
         leptons.append(lepton)
         invisible = invisible + lightest + neutrino
     return Partons((leptons[0], leptons[1]), invisible, incoming)
