@@ -30,7 +30,8 @@ from softbin.datasets import simulate_higgs, simulate_susy
 RESULTS, IMAGES = Path("docs/results"), Path("docs/images")
 SIMULATIONS: dict[str, Callable[..., Any]] = {"higgs": simulate_higgs, "susy": simulate_susy}
 ROWS, SPEED_ROWS, SEED = 60_000, 1_000_000, 1
-DISTANCE, MEDIAN_DISTANCE, CORRELATION, SPEED = 0.15, 0.07, 0.15, 300_000
+DISTANCE, MEDIAN_DISTANCE, CORRELATION = 0.15, 0.07, 0.15
+SPEED, CORES = 300_000, 2  # rows a second, on so many cores
 RAW = {"higgs": (0.62, 0.74), "susy": (0.82, 0.88)}
 SOFT = {"higgs": (0.74, 0.81), "susy": (0.84, 0.90)}
 CARRIED = {"higgs": 0.72, "susy": 0.83}
@@ -101,9 +102,16 @@ def areas(simulated: tuple[Matrix, Labels], real: tuple[Matrix, Labels]) -> list
 
 
 def speed(simulate: Callable[..., Any], rows: int) -> Outcome:
-    start = time.perf_counter()
+    busy = busy_cores()
+    start, used = time.perf_counter(), time.process_time()
     simulate(rows, seed=SEED)
-    return {"rows": rows, "rows_per_second": rows / (time.perf_counter() - start), "busy_cores": busy_cores()}
+    seconds, used = time.perf_counter() - start, time.process_time() - used
+    return {
+        "rows": rows,
+        "rows_per_second": rows / seconds,
+        "processor_microseconds_per_row": 1e6 * used / rows,
+        "busy_cores": busy,
+    }
 
 
 def compare(name: str, path: Path, rows: int, speed_rows: int) -> Outcome:
@@ -141,9 +149,13 @@ def targets(name: str, outcome: Outcome) -> list[list[str]]:
     if trees and name == "higgs":
         ahead = trees[0]["simulated"] - soft["simulated"]
         rows.append(("AUC, LightGBM above LLE(10)", ahead, "at least 0.02", ahead >= 0.02))
-    per_second = outcome["speed"]["rows_per_second"]
+    used = outcome["speed"]["processor_microseconds_per_row"]
+    allowed = 1e6 * CORES / SPEED
+    rows.append(("processor microseconds a row", used, f"at most {allowed:.2f}", used <= allowed))
     table = [[what, f"{value:.3f}", target, report.met(bool(good))] for what, value, target, good in rows]
-    return [*table, ["rows a second", f"{per_second:,.0f}", f"at least {SPEED:,}", report.met(per_second >= SPEED)]]
+    per_second, busy = outcome["speed"]["rows_per_second"], outcome["speed"]["busy_cores"] > 0.2
+    met = report.met(None if busy and per_second < SPEED else per_second >= SPEED)
+    return [*table, ["rows a second", f"{per_second:,.0f}", f"at least {SPEED:,}", met]]
 
 
 def _within(value: float, limits: tuple[float, float]) -> bool:
@@ -160,7 +172,8 @@ def markdown(outcomes: dict[str, Outcome]) -> str:
             f"## {name.upper()}",
             f"`{about['command']}`, {about['date']}, commit {about['commit']}; {rows['simulated']:,} simulated and "
             f"{rows['real']:,} real rows; {machine['cores']} cores ({machine['cpu']}), of which other processes kept "
-            f"{speed['busy_cores']:.1f} busy. Speed is measured with {speed['rows']:,} rows.",
+            f"{speed['busy_cores']:.1f} busy. Speed is measured with {speed['rows']:,} rows; where others keep cores busy, "
+            f"what is judged is the processor time of a row, for {SPEED:,} rows a second on {CORES} cores.",
             report.markdown_table(["what", "found", "target", "met"], targets(name, outcome)),
             f"![Histograms of every column](../images/simulated_{name}.png)",
             "AUC x 100 on a held-out quarter of the same kind, and of the model trained on simulated rows on all real "

@@ -18,7 +18,7 @@ from softbin.errors import OptionError
 from softbin.optional import need
 
 CHUNK = 16_384
-BATCH = 4_096
+BATCH = 8_192
 # Events that passed the selection, one row per column; how many of the tried ones is up to the physics.
 Produce = Callable[[Draws, int], Floats]
 
