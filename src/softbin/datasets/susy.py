@@ -28,9 +28,9 @@ JETS = Resolution(scale=1.05, stochastic=1.04, constant=0.0548)
 WW_POWER, WW_FORWARD, WW_NOISE = 5.04, 0.831, 28.5
 WW_BEAM = Beam(rapidity=1.71, gluons=1.35, softest=8.87, power=2.03, pseudorapidity=0.519)
 THROUGH_TAU = 0.182
-WW_AHEAD = 0.534  # share of W bosons across whose flight the lepton goes ahead, density (1 + c)**2
+WW_AHEAD = 0.534  # share of the W bosons whose lepton goes ahead, density (1 + c)**2; the others are longitudinal
 
-CHARGINO_AHEAD = 0.257
+CHARGINO_AHEAD = 0.257  # the same
 CHARGINO_MASS, NEUTRALINO_MASS = 198.0, 81.5
 CHARGINO_POWER, CHARGINO_FORWARD, CHARGINO_NOISE = 3.03, 0.224, 17.3
 CHARGINO_BEAM = Beam(rapidity=0.79, gluons=1.37, softest=40.9, power=1.26, pseudorapidity=1.18)
