@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.datasets import load_higgs as load_higgs
+    from softbin.datasets import load_susy as load_susy
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import MultiBins as MultiBins
     from softbin.encodings import SoftBins as SoftBins
@@ -23,9 +25,21 @@ _HOMES = {
     "LinearRegressor": "softbin.linear",
     "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
+    "load_higgs": "softbin.datasets",
+    "load_susy": "softbin.datasets",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "MultiBins", "SoftBins"]
+__all__ = [
+    "Boundaries",
+    "Grid",
+    "HardBins",
+    "LinearClassifier",
+    "LinearRegressor",
+    "MultiBins",
+    "SoftBins",
+    "load_higgs",
+    "load_susy",
+]
 __version__ = "0.1.0"
 
 
