@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 import subprocess
 import sys
 import threading
@@ -385,3 +386,18 @@ class TestSeveralAtOnce:
             thread.join()
         assert most == [1, 1, 1]
         assert waited
+
+
+def test_the_page_about_it_says_what_works(tmp_path, monkeypatch, own_file):
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    own_file(ZIPPED)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with serving(ZIPPED) as site:
+        monkeypatch.setattr(uci, "HIGGS", at(site))
+        for block in blocks:
+            exec(block.replace("rows=1_000_000", "rows=100"), names)
+    assert len(names["test"].X) == TEST_ROWS
+    assert len(names["train"].X) == ROWS - TEST_ROWS
