@@ -5,7 +5,9 @@ from types import ModuleType
 
 from softbin.errors import MissingDependencyError
 
-EXTRAS = {"matplotlib": "plots", "pandas": "frames", "safetensors": "deep", "torch": "deep"}
+EXTRAS = {
+    "matplotlib": "plots", "pandas": "frames", "pyarrow": "files", "safetensors": "deep", "torch": "deep",
+}  # fmt: skip
 
 
 def need(name: str) -> ModuleType:
