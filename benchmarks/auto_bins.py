@@ -77,8 +77,7 @@ def markdown(outcome: report.Outcome) -> str:
             row["data"], f"{row['rows']:,}", row["encoder"],
             *(f"{row['scores'][f'quantile:{n}']['auc']:.2f}" for n in (*FIXED, "auto")),
             _signed(row["auto"]),
-            f"{row['scores']['quantile:auto']['levels']:.0f}, "
-            f"{row['scores'][f'quantile:{row["best"]}']['levels']:.0f}",
+            " and ".join(f"{row['scores'][f'quantile:{n}']['levels']:.0f}" for n in ("auto", row["best"])),
             report.met(row["auto"][0] >= ALLOWED),
         ]
         for row in outcome["rows"]

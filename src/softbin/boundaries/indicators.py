@@ -26,7 +26,10 @@ BY_RANK = 1e-9  # of the range
 
 def seen_coarsely(counts: TargetCounts, most: int) -> TargetCounts:
     """The counts in at most this many fine bins, fewer if there are not five rows for each."""
-    rows = float(counts.weight.sum())
+    rows, weighed = float(counts.weight.sum()), counts.weight > 0
+    if not weighed.all() and weighed.any():
+        # Why: beside very large weights, very small ones are no unit of any bin.
+        counts = counts.joined(np.append(0, np.flatnonzero(weighed)[1:]))
     return coarser(counts, max(1, min(most, int(rows / ROWS_PER_BIN))))
 
 

@@ -1,6 +1,7 @@
 """Knots where the curve bends: the density of edges that the theory of bias and variance calls best.
 
-For a given number of bins the variance does not depend on where the edges are, and the bias is least for edges of density
+For a given number of bins the variance does not depend on where the edges are, and the bias is least for edges of
+density
 
     hard bins   (p lambda'^2)^(1/3)        soft bins   (p lambda''^2)^(1/5)
 
@@ -85,6 +86,6 @@ def _edge_shares(counts: TargetCounts, knots: bool) -> Floats:
     found = []
     for rows, sums, squares in moments(seen):
         of_rows, of_edges = pilot(at, rows, sums, squares, link=link).edge_shares("soft" if knots else "hard")
-        mapped = np.interp(below, *(np.append(0.0, np.cumsum(share)) for share in (of_rows, of_edges)))
-        found.append(np.diff(mapped))
-    return np.mean(found, axis=0)
+        ends, edges_below = (np.append(0.0, np.cumsum(share)) for share in (of_rows, of_edges))
+        found.append(np.diff(np.interp(below, ends, edges_below)))
+    return np.asarray(np.mean(found, axis=0))

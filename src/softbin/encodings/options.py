@@ -81,7 +81,7 @@ class Options:
             counts = per_column("n_bins", self.n_bins, labels, DEFAULT_N_BINS)
         else:
             counts = [self.n_bins] * len(labels)
-        return [AUTO if isinstance(count, str) and count == AUTO else check_n_bins(count) for count in counts]
+        return [_number_or_auto(count) for count in counts]
 
     def _edges(self, labels: tuple[str, ...]) -> list[Any]:
         if (
@@ -125,6 +125,14 @@ def one_of(option: str, given: Any, allowed: Iterable[str]) -> Any:
     if not isinstance(given, str) or given not in allowed:
         raise OptionError(f"{option}: {given!r} is not one of {', '.join(map(repr, allowed))}")
     return given
+
+
+def _number_or_auto(given: Any) -> int | Auto:
+    if not isinstance(given, str):
+        return check_n_bins(given)
+    if given != AUTO:
+        raise OptionError(f'n_bins: {given!r} is not a number of bins; pass a whole number, 1 or more, or "auto"')
+    return AUTO
 
 
 def _codes(given: Any) -> tuple[float, ...]:

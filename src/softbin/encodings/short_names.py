@@ -43,7 +43,7 @@ def _from_name(name: str) -> BinEncoder:
     counts = rest.split(",") if colon else []
     several = kind == "multi"
     if counts == [AUTO] and kind in ENCODERS and kind != "multi":
-        return ENCODERS[kind](AUTO)  # type: ignore[call-arg]
+        return ENCODERS[kind](AUTO)
     if kind not in ENCODERS or not all(count.isascii() and count.isdigit() for count in counts):
         raise OptionError(f"bins: {name!r} is not a short name; write for example {_examples()}")
     if len(counts) > 1 and not several:

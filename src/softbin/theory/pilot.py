@@ -23,10 +23,11 @@ finest J is taken whose roughness is three times what was subtracted; with no su
 a column without signal has no roughness.
 
 Targets of 0 and 1 are counted as they are: what matters is roughness over noise, and with p for the share of ones that
-is p'^2 / (p(1-p)) here and logit(p)'^2 p(1-p), the same, for the curve of a logistic regression. Its second derivative is
-another one, though: where the share of ones bends, the logit may be straight. ``link="logit"`` takes the differences of
-logits, of which bin k has the noise 1/(n_k p_k (1-p_k)), and squares them times p_k (1-p_k), so that the noise variance
-is 1 on that scale. Shares are taken as if each bin had one row more of the overall share, or there would be no logit.
+is p'^2 / (p(1-p)) here and logit(p)'^2 p(1-p), the same, for the curve of a logistic regression. Its second derivative
+is another one, though: where the share of ones bends, the logit may be straight. ``link="logit"`` takes the differences
+of logits, of which bin k has the noise 1/(n_k p_k (1-p_k)), and squares them times p_k (1-p_k), so that the noise
+variance is 1 on that scale. Shares are taken as if each bin had one row more, of the overall share, or a pure bin would
+have no logit.
 
 Where the edges should be. The best density (``knot_density``) is (q/w d^2)^(1/(a+1)) in a stretch of squared derivative
 d^2, a = 2 (slope) or 4 (bend), and that times w is its share of the edges:
@@ -151,8 +152,10 @@ class Pilot:
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """Bins by centre, rows, mean target (or its logit) with the noise variance of that, what a squared derivative
-    counts there, and, one more than bins, borders."""
+    """Bins by centre, rows, mean target (or its logit) and the noise variance of that; borders, one more than bins.
+
+    ``counts``: what a squared derivative is multiplied by.
+    """
 
     centres: Floats
     rows: Floats
@@ -166,8 +169,8 @@ def pilot(centres: Any, rows: Any, sums: Any, squares: Any, *, link: Link = "ide
     """Read fine bins: the centre of each, its rows (or weight), the sum of its targets and of their squares.
 
     Fine bins of about equal rows, 30 to 1000 of them; those without rows are left out. A noise takes more rows than
-    bins, and with fewer than three bins there is no roughness. ``link="logit"`` is for targets of 0 and 1 (or the weights
-    of two classes) whose log-odds are the curve; its noise variance is 1.
+    bins, and with fewer than three bins there is no roughness. ``link="logit"`` is for targets of 0 and 1 whose
+    log-odds are the curve; its noise variance is 1.
 
     >>> v = np.linspace(0, 1, 100_000).reshape(100, 1000)  # a hundred bins
     >>> y = np.sin(4 * v) + np.random.default_rng(0).normal(size=v.shape)
@@ -222,15 +225,14 @@ def _differences(bins: Merged) -> tuple[Stretches, Stretches]:
     slope_counts = (bins.counts[:-1] + bins.counts[1:]) / 2
     span = (c[2:] - c[:-2]) / 2
     first, last = 1 / (gap[:-1] * span), 1 / (gap[1:] * span)
-    parts = first**2 * bins.noise[:-2], (first + last) ** 2 * bins.noise[1:-1], last**2 * bins.noise[2:]
-    bend_noise, bend_counts = sum(parts), bins.counts[1:-1]
+    bend_noise = first**2 * bins.noise[:-2] + (first + last) ** 2 * bins.noise[1:-1] + last**2 * bins.noise[2:]
+    bend_counts = bins.counts[1:-1]
     bend = np.diff(slope) / span
     halves = np.concatenate([c[:1] - bins.borders[:1], gap, bins.borders[-1:] - c[-1:]])
     half_shares = np.concatenate([share[:1] / 2, (share[1:] + share[:-1]) / 2, share[-1:] / 2])
-    return (
-        Stretches(halves, half_shares, _with_ends(slope_counts * slope**2), _with_ends(slope_counts * slope_noise)),
-        Stretches(np.diff(bins.borders), share, _with_ends(bend_counts * bend**2), _with_ends(bend_counts * bend_noise)),
-    )
+    slopes = _with_ends(slope_counts * slope**2), _with_ends(slope_counts * slope_noise)
+    bends = _with_ends(bend_counts * bend**2), _with_ends(bend_counts * bend_noise)
+    return Stretches(halves, half_shares, *slopes), Stretches(np.diff(bins.borders), share, *bends)
 
 
 def _with_ends(x: Floats) -> Floats:
