@@ -71,7 +71,9 @@ def test_edges_are_those_of_the_rule_with_that_number(encoder):
 
 
 @each_encoder
-@pytest.mark.parametrize("n_bins", [{"a": "auto", "b": 4}, ["auto", 4, 10], ("auto", 4, 10)], ids=["dict", "list", "tuple"])
+@pytest.mark.parametrize(
+    "n_bins", [{"a": "auto", "b": 4}, ["auto", 4, 10], ("auto", 4, 10)], ids=["dict", "list", "tuple"]
+)
 def test_some_columns_may_be_automatic(encoder, n_bins):
     bins = make(encoder, "quantile", n_bins).fit(pd.DataFrame(X, columns=list("abc")), Y)
     assert [report.asked for report in bins.fit_report_] == ["auto", 4, 10]
@@ -121,7 +123,9 @@ def test_rules_of_ones_own():
 @pytest.mark.parametrize("strategy", ["tree", "mdlp", "optimal", "scott", "proportional", "description_length"])
 @each_encoder
 def test_rules_that_choose_by_themselves_want_a_number(encoder, strategy):
-    with pytest.raises(OptionError, match=r"column 'x0': n_bins: \"auto\" goes with quantile, uniform, kmeans and risk"):
+    with pytest.raises(
+        OptionError, match=r"column 'x0': n_bins: \"auto\" goes with quantile, uniform, kmeans and risk"
+    ):
         make(encoder, strategy, "auto").fit(X, LABEL)
 
 

@@ -34,7 +34,9 @@ d^2, a = 2 (slope) or 4 (bend), and that times w is its share of the edges:
 
     (q d^2)^(1/(a+1)) w^(a/(a+1))        over the sum of all stretches
 
-taken from the same finest J, with d^2 less its noise, not below zero, and averaged 1 : 2 : 1 with its neighbours.
+from the finest J at which d^2 is above its noise by three times that in the mean over rows, with d^2 less its noise, not
+below zero, and averaged 1 : 2 : 1 with its neighbours. (Roughness is no measure of what is clear here: it is mostly that
+of the wide stretches at the ends, and a lucky end would do for all.)
 """
 
 from collections.abc import Iterable
@@ -108,6 +110,12 @@ class Stretches:
         subtracted = float(weight @ self.noise)
         return float(weight @ self.squared) - subtracted, subtracted
 
+    @property
+    def clear(self) -> float:
+        """How many times its noise a squared derivative is above it, in the mean over rows."""
+        some = self.noise > 0
+        return float(self.share[some] @ (self.squared[some] / self.noise[some] - 1)) if some.any() else 0.0
+
     def edge_shares(self, power: int) -> Floats:
         """The share of the edges that is best for each stretch; that of the rows where nothing is left to see."""
         padded = np.pad(np.maximum(self.squared - self.noise, 0), 1, mode="edge")
@@ -144,8 +152,7 @@ class Pilot:
         """
         power = POWER[bins]
         for level in reversed(self.slopes if bins == "hard" else self.bends):
-            value, subtracted = level.integral("quantile", power)
-            if value > 0 and value >= CLEAR * subtracted:
+            if level.clear >= CLEAR:
                 return level.share, level.edge_shares(power)
         return np.ones(1), np.ones(1)
 
