@@ -29,7 +29,7 @@ from softbin.boundaries.rule import AskedKind, Rule, check_n_bins
 from softbin.boundaries.tidy import at_ends
 from softbin.summaries.rank_histogram import RankHistogram
 from softbin.summaries.target_counts import TargetCounts
-from softbin.theory import pilot
+from softbin.theory.pilot import Link, pilot
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +81,8 @@ def _edge_shares(counts: TargetCounts, knots: bool) -> Floats:
     seen = seen_coarsely(counts, PILOT_BINS)
     if len(seen) < 3:
         return weight
-    at, link = centres(seen), "logit" if counts.kind == "classes" else "identity"
+    at = centres(seen)
+    link: Link = "logit" if counts.kind == "classes" else "identity"
     below = np.append(0.0, np.cumsum(weight))
     found = []
     for rows, sums, squares in moments(seen):

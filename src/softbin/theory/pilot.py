@@ -34,9 +34,9 @@ d^2, a = 2 (slope) or 4 (bend), and that times w is its share of the edges:
 
     (q d^2)^(1/(a+1)) w^(a/(a+1))        over the sum of all stretches
 
-from the finest J at which d^2 is above its noise by three times that in the mean over rows, with d^2 less its noise, not
-below zero, and averaged 1 : 2 : 1 with its neighbours. (Roughness is no measure of what is clear here: it is mostly that
-of the wide stretches at the ends, and a lucky end would do for all.)
+from the finest J at which d^2 is above its noise by three times that in the mean over rows, with d^2 less its noise,
+not below zero, and averaged 1 : 2 : 1 with its neighbours. (Roughness is no measure of what is clear here: it is mostly
+that of the wide stretches at the ends, and a lucky end would do for all.)
 """
 
 from collections.abc import Iterable
