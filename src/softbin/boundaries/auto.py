@@ -97,7 +97,7 @@ class Measured:
     >>> X = np.linspace(0, 1, 3001)[:, None]
     >>> y = X[:, 0] + np.random.default_rng(0).normal(size=3001) / 10
     >>> [int(bins("auto").fit(X, y).n_bins_[0]) for bins in (SoftBins, HardBins)]
-    [1, 19]
+    [1, 35]
     """
 
     rule: Any

@@ -50,7 +50,7 @@ class Risk:
     >>> y = np.maximum(X[:, 0] - 0.5, 0) + np.random.default_rng(0).normal(size=2001) / 100
     >>> knots = SoftBins(8, strategy=Risk(8)).fit(X, y).bin_edges_[0]
     >>> int(np.sum(np.abs(knots - 0.5) < 0.1))
-    4
+    3
     """
 
     n_bins: int = 10
