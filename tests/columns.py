@@ -38,7 +38,7 @@ RULES = [*STRATEGIES, "a rule object"]
 LABEL_FREE = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is None]
 # How many rows there are decides how many bins these make, so twice the weight is twice the rows to them.
 WEIGHTS_ARE_COUNTS = [
-    "freedman_diaconis", "scott", "proportional", "mdlp", "chimerge", "chi2", "convex", "description_length",
+    "freedman_diaconis", "scott", "proportional", "mdlp", "chimerge", "chi2", "convex", "description_length", "risk",
 ]  # fmt: skip
 SCALE_FREE = [rule for rule in RULES if rule not in WEIGHTS_ARE_COUNTS]
 each_rule = pytest.mark.parametrize("rule", RULES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.theory.designs import counted, even
 
-from softbin.theory import Design, pilot, squared_bias
+from softbin.theory import Design, best_density, pilot, squared_bias
 
 
 def inner(stretches):
@@ -69,6 +69,57 @@ def test_bins_without_rows_are_left_out_and_few_bins_are_few():
     np.testing.assert_array_equal(holed.bends[-1].squared, full.bends[-1].squared)
     assert pilot([0.0, 1], [5, 5], [0, 5], [1, 6]).best_n_bins().soft.n_bins == 1
     assert pilot([0.0], [5], [0], [1]).best_n_bins().hard.n_bins == 1
+
+
+def test_heavy_bins_cannot_be_parted():
+    """Four shares asked for, two bins there: no bend, and nothing fails."""
+    found = pilot([0.0, 1, 2], [5000, 1, 1], [5.0, 0, 0], [600.0, 1, 1])
+    assert found.bends == ()
+    assert found.best_n_bins().soft.n_bins == 1
+    np.testing.assert_array_equal(found.edge_shares(), np.ones((2, 1)))
+
+
+def test_squared_derivatives_of_log_odds_are_unbiased_times_their_weight():
+    """Log-odds that are a parabola, many rows in each bin, so that shares are about normal."""
+    random = np.random.default_rng(3)
+    values = even(12_000)
+    share = 1 / (1 + np.exp(-2 * values**2))
+    draws = [(random.random(12_000) < share).astype(float) for _ in range(400)]
+    found = [pilot(*counted(values, ones, 6), link="logit") for ones in draws]
+    weight = np.mean(np.reshape(share * (1 - share), (6, -1)), axis=1)
+    truths = (weight[1:] + weight[:-1]) / 2 * (4 * np.arange(1, 6) / 6) ** 2, weight[1:-1] * 16.0
+    for squares, truth in zip(
+        ([inner(p.slopes[-1]) for p in found], [inner(p.bends[-1]) for p in found]), truths, strict=True
+    ):
+        error = np.std(squares, axis=0) / np.sqrt(400)
+        assert (np.abs(np.mean(squares, axis=0) - truth) < 3.5 * error + 0.03 * truth).all()
+    assert found[0].noise_variance == 1
+
+
+@pytest.mark.parametrize("ones", [0, 1])
+def test_log_odds_of_one_class_are_flat(ones):
+    found = pilot(even(10), np.full(10, 50), np.full(10, 50 * ones), np.full(10, 50 * ones), link="logit")
+    assert found.roughness() == (0, 0)
+    np.testing.assert_array_equal(found.edge_shares("hard"), np.ones((2, 1)))
+
+
+@pytest.mark.parametrize("bins", ["hard", "soft"])
+def test_shares_of_edges_are_the_best_density(bins):
+    values = np.sqrt(0.04 + 0.96 * even(40_000))  # of density 2 v / .96 from .2 to 1
+    targets = np.exp(3 * values) + np.random.default_rng(4).normal(size=40_000) / 100
+    rows, edges = pilot(*counted(values, targets, 200)).edge_shares(bins)
+    grid = np.sqrt(0.04 + 0.96 * np.linspace(0, 1, 2001))
+    derivative = {"hard": 3, "soft": 9}[bins] * np.exp(3 * grid)
+    best = best_density(grid, 2 * grid / 0.96, derivative, bins)
+    below = np.concatenate([[0], np.cumsum(np.diff(grid) * (best[1:] + best[:-1]) / 2)])
+    assert np.cumsum(edges) == pytest.approx(np.interp(np.cumsum(rows), np.linspace(0, 1, 2001), below), abs=0.02)
+    assert edges.sum() == pytest.approx(1)
+
+
+def test_edges_go_with_the_rows_where_nothing_is_clear():
+    noise = np.random.default_rng(5).normal(size=5000)
+    for bins in ("hard", "soft"):
+        np.testing.assert_array_equal(pilot(*counted(even(5000), noise, 100)).edge_shares(bins), np.ones((2, 1)))
 
 
 def test_what_is_no_pilot():

@@ -16,6 +16,7 @@ from softbin.boundaries.optimal import Optimal
 from softbin.boundaries.optimal_linear import OptimalLinear
 from softbin.boundaries.proportional import Proportional
 from softbin.boundaries.quantile import Quantile
+from softbin.boundaries.risk import Risk
 from softbin.boundaries.scott import Scott
 from softbin.boundaries.strategies import STRATEGIES
 from softbin.boundaries.tree import Tree
@@ -40,6 +41,7 @@ __all__ = [
     "OptimalLinear",
     "Proportional",
     "Quantile",
+    "Risk",
     "Scott",
     "Tree",
     "Uniform",

@@ -43,7 +43,7 @@ class Periodic:
         if isinstance(self.rule, UserEdges):
             return replace(found, period=self.period)
         inner = [edge for edge in found.edges if low < edge < high]
-        most = max(1, getattr(self.rule, "n_bins", len(inner)))
+        most = max(1, getattr(self.rule, "n_bins", found.n_bins))
         # The ends of the period take the places of the smallest and the largest value.
         if len(inner) > most - 1 and found.edges[0] > low:
             inner = inner[1:]

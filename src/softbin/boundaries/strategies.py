@@ -14,6 +14,7 @@ from softbin.boundaries.optimal import Optimal
 from softbin.boundaries.optimal_linear import OptimalLinear
 from softbin.boundaries.proportional import Proportional
 from softbin.boundaries.quantile import Quantile
+from softbin.boundaries.risk import Risk
 from softbin.boundaries.rule import AnyRule
 from softbin.boundaries.scott import Scott
 from softbin.boundaries.tree import Tree
@@ -37,4 +38,5 @@ STRATEGIES: dict[str, type[AnyRule]] = {
     "optimal": Optimal,
     "optimal_linear": OptimalLinear,
     "description_length": DescriptionLength,
+    "risk": Risk,
 }

@@ -6,6 +6,7 @@ Hard bins are told apart by *cuts* between values, soft ones have *knots* on val
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -107,3 +108,13 @@ def at_values(counts: TargetCounts, at: Sequence[int], note: str = "") -> Bounda
     inner = counts.values[np.asarray(at, np.intp)]
     inner = inner[(low < inner) & (inner < high)]
     return Boundaries((low, *inner.tolist(), high) if low < high else (low,), note=note)
+
+
+def at_ends(found: Boundaries, counts: TargetCounts) -> Boundaries:
+    """Boundaries that were found on the values of fine bins, from the smallest to the largest value of the column."""
+    low, high = counts.minimum, counts.maximum
+    if low == high or len(found.edges) < 2:
+        return replace(found, edges=(low,) if low == high else (low, high))
+    # Why at least: hard bins may end just above the largest value, which is then in a bin of its own.
+    high = max(high, found.edges[-1])
+    return replace(found, edges=(low, *(edge for edge in found.edges[1:-1] if low < edge < high), high))

@@ -57,7 +57,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table, unit = read_weighted(X, sample_weight)
         self._check_output_options()
-        options = self._options().per_column(table.labels)
+        options = self._options().per_column(table.labels, supervised=y is not None)
         check_fit_values(table, options)
         ordinary, special_units = ordinary_values(table, options)
         rules = [asked.rule for asked in options]

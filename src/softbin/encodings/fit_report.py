@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -10,7 +10,7 @@ class ColumnReport:
     """One column. ``distinct`` is exact unless ``distinct_at_least``; weights are rows where no weights were given."""
 
     column: str
-    asked: int
+    asked: int | Literal["auto"]
     got: int
     distinct: int
     distinct_at_least: bool

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from softbin.boundaries.auto import AUTO, automatic
 from softbin.boundaries.boundaries import Boundaries, Outside
 from softbin.boundaries.periodic import Periodic
 from softbin.boundaries.rule import AnyRule, check_n_bins
@@ -20,6 +21,7 @@ from softbin.values.columns import per_column
 from softbin.values.tables import Column, Table, Weight
 
 MissingOption = Literal["auto", "level", "zero", "error"]
+Auto = Literal["auto"]
 DEFAULT_N_BINS = 10
 
 
@@ -28,7 +30,7 @@ class ColumnOptions:
     """How one column is to be binned."""
 
     rule: AnyRule
-    asked: int
+    asked: int | Auto
     missing: MissingOption
     special: tuple[float, ...]
     outside: Outside
@@ -48,8 +50,11 @@ class Options:
     period: Any = None
     outsides: tuple[str, ...] = get_args(Outside)
 
-    def per_column(self, labels: tuple[str, ...]) -> list[ColumnOptions]:
-        """One value per column, or an error that says which option is wrong for which column."""
+    def per_column(self, labels: tuple[str, ...], supervised: bool = False) -> list[ColumnOptions]:
+        """One value per column, or an error that says which option is wrong for which column.
+
+        ``supervised``: there is a target, which an automatic number of bins is to look at.
+        """
         missing = one_of("missing", self.missing, get_args(MissingOption))
         outside = one_of("outside", self.outside, self.outsides)
         n_bins = self._n_bins(labels)
@@ -61,7 +66,7 @@ class Options:
         found = []
         for j, label in enumerate(labels):
             try:
-                rule = self._rule(n_bins[j]) if edges[j] is None else UserEdges(edges[j])
+                rule = self._rule(n_bins[j], supervised) if edges[j] is None else UserEdges(edges[j])
                 asked = len(rule.edges) - 1 if isinstance(rule, UserEdges) else getattr(rule, "n_bins", n_bins[j])
                 rule = rule if period[j] is None else Periodic(rule, period[j])
                 codes = Boundaries((), special=special[j]).special
@@ -71,12 +76,12 @@ class Options:
             found.append(ColumnOptions(rule, asked, missing, codes, outside, ends))
         return found
 
-    def _n_bins(self, labels: tuple[str, ...]) -> list[int]:
+    def _n_bins(self, labels: tuple[str, ...]) -> list[int | Auto]:
         if isinstance(self.n_bins, (Mapping, list, tuple, np.ndarray)):
             counts = per_column("n_bins", self.n_bins, labels, DEFAULT_N_BINS)
         else:
             counts = [self.n_bins] * len(labels)
-        return [check_n_bins(count) for count in counts]
+        return [_number_or_auto(count) for count in counts]
 
     def _edges(self, labels: tuple[str, ...]) -> list[Any]:
         if (
@@ -97,7 +102,9 @@ class Options:
             return [_codes(given) for given in per_column("special", self.special, labels, ())]
         return [_codes(self.special)] * len(labels)
 
-    def _rule(self, n_bins: int) -> AnyRule:
+    def _rule(self, n_bins: int | Auto, supervised: bool) -> AnyRule:
+        if n_bins == AUTO:
+            return automatic(self._rule(DEFAULT_N_BINS, supervised), supervised)
         if isinstance(self.strategy, str):
             name = one_of("strategy", self.strategy, tuple(STRATEGIES))
             return STRATEGIES[name](n_bins)  # type: ignore[call-arg]
@@ -118,6 +125,14 @@ def one_of(option: str, given: Any, allowed: Iterable[str]) -> Any:
     if not isinstance(given, str) or given not in allowed:
         raise OptionError(f"{option}: {given!r} is not one of {', '.join(map(repr, allowed))}")
     return given
+
+
+def _number_or_auto(given: Any) -> int | Auto:
+    if not isinstance(given, str):
+        return check_n_bins(given)
+    if given != AUTO:
+        raise OptionError(f'n_bins: {given!r} is not a number of bins; pass a whole number, 1 or more, or "auto"')
+    return AUTO
 
 
 def _codes(given: Any) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from softbin.boundaries.auto import AUTO
 from softbin.encodings.encoder import BinEncoder
 from softbin.encodings.hard_bins import HardBins
 from softbin.encodings.multi_bins import MultiBins
@@ -41,6 +42,8 @@ def _from_name(name: str) -> BinEncoder:
     kind, colon, rest = name.partition(":")
     counts = rest.split(",") if colon else []
     several = kind == "multi"
+    if counts == [AUTO] and kind in ENCODERS and kind != "multi":
+        return ENCODERS[kind](AUTO)
     if kind not in ENCODERS or not all(count.isascii() and count.isdigit() for count in counts):
         raise OptionError(f"bins: {name!r} is not a short name; write for example {_examples()}")
     if len(counts) > 1 and not several:
@@ -52,4 +55,4 @@ def _from_name(name: str) -> BinEncoder:
 
 
 def _examples() -> str:
-    return '"soft:10", "hard:100", "multi" or "multi:10,100"'
+    return '"soft:10", "hard:100", "soft:auto", "multi" or "multi:10,100"'

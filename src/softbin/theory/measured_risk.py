@@ -59,16 +59,25 @@ def measured_risks(
 
 def _measure(fine: FineBins, size: int, edges: Edges) -> MeasuredRisk:
     place = fine.place(edges)
-    groups = np.unique(np.minimum((place * size).astype(int), size - 1), return_inverse=True)[1]
+    bin_of = np.minimum((place * size).astype(int), size - 1)
     # Why midpoints between shares: a knot is the fine bin nearest to where the quantile is, the ends are the end bins.
-    knots = np.unique(np.searchsorted((place[1:] + place[:-1]) / 2, np.linspace(0, 1, size + 1)))
-    if len(knots) > 1:
-        knots[0], knots[-1] = 0, len(place) - 1
+    knots = np.searchsorted((place[1:] + place[:-1]) / 2, np.linspace(0, 1, size + 1))
+    return MeasuredRisk(risk_of_bins(fine, bin_of, size), risk_of_knots(fine, knots, size))
+
+
+def risk_of_bins(fine: FineBins, bin_of: Positions, size: int) -> BestNumber:
+    """The measured risk of hard bins. ``bin_of``: the bin of each fine bin; ``size``: how many were asked for."""
+    groups = np.unique(bin_of, return_inverse=True)[1]
     mean = np.bincount(groups, fine.sums) / np.bincount(groups, fine.rows)
-    return MeasuredRisk(
-        _corrected(fine, mean[groups], size, len(mean)),
-        _corrected(fine, _curve(fine, knots), size, len(knots)),
-    )
+    return _corrected(fine, mean[groups], size, len(mean))
+
+
+def risk_of_knots(fine: FineBins, knots: Positions, size: int) -> BestNumber:
+    """The measured risk of soft bins with these fine bins for knots. The outermost move to the ends."""
+    knots = np.unique(knots)
+    if len(knots) > 1:
+        knots[0], knots[-1] = 0, len(fine.rows) - 1
+    return _corrected(fine, _curve(fine, knots), size, len(knots))
 
 
 def _corrected(fine: FineBins, fit: Floats, size: int, n_parameters: int) -> BestNumber:

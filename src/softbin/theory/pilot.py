@@ -23,7 +23,20 @@ finest J is taken whose roughness is three times what was subtracted; with no su
 a column without signal has no roughness.
 
 Targets of 0 and 1 are counted as they are: what matters is roughness over noise, and with p for the share of ones that
-is p'^2 / (p(1-p)) here and logit(p)'^2 p(1-p), the same, for the curve of a logistic regression.
+is p'^2 / (p(1-p)) here and logit(p)'^2 p(1-p), the same, for the curve of a logistic regression. Its second derivative
+is another one, though: where the share of ones bends, the logit may be straight. ``link="logit"`` takes the differences
+of logits, of which bin k has the noise 1/(n_k p_k (1-p_k)), and squares them times p_k (1-p_k), so that the noise
+variance is 1 on that scale. Shares are taken as if each bin had one row more, of the overall share, or a pure bin would
+have no logit.
+
+Where the edges should be. The best density (``knot_density``) is (q/w d^2)^(1/(a+1)) in a stretch of squared derivative
+d^2, a = 2 (slope) or 4 (bend), and that times w is its share of the edges:
+
+    (q d^2)^(1/(a+1)) w^(a/(a+1))        over the sum of all stretches
+
+from the finest J at which d^2 is above its noise by three times that in the mean over rows, with d^2 less its noise,
+not below zero, and averaged 1 : 2 : 1 with its neighbours. (Roughness is no measure of what is clear here: it is mostly
+that of the wide stretches at the ends, and a lucky end would do for all.)
 """
 
 from collections.abc import Iterable
@@ -33,9 +46,11 @@ from typing import Any, Literal
 import numpy as np
 
 from softbin.theory.design import Floats
+from softbin.theory.knot_density import POWER, Bins
 from softbin.theory.number_of_bins import BestBins, best_n_bins
 
 Edges = Literal["quantile", "uniform"]
+Link = Literal["identity", "logit"]
 FEWEST = 4  # merged bins: two bends
 CLEAR = 3  # how many times its noise a roughness has to be
 
@@ -95,6 +110,19 @@ class Stretches:
         subtracted = float(weight @ self.noise)
         return float(weight @ self.squared) - subtracted, subtracted
 
+    @property
+    def clear(self) -> float:
+        """How many times its noise a squared derivative is above it, in the mean over rows."""
+        some = self.noise > 0
+        return float(self.share[some] @ (self.squared[some] / self.noise[some] - 1)) if some.any() else 0.0
+
+    def edge_shares(self, power: int) -> Floats:
+        """The share of the edges that is best for each stretch; that of the rows where nothing is left to see."""
+        padded = np.pad(np.maximum(self.squared - self.noise, 0), 1, mode="edge")
+        clear = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+        found: Floats = (self.share * clear) ** (1 / (power + 1)) * self.width ** (power / (power + 1))
+        return found / found.sum() if found.sum() > 0 else self.share / self.share.sum()
+
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
@@ -117,22 +145,39 @@ class Pilot:
         slope = _finest_clear(level.integral(edges, 2) for level in self.slopes)
         return slope, _finest_clear(level.integral(edges, 4) for level in self.bends)
 
+    def edge_shares(self, bins: Bins = "soft") -> tuple[Floats, Floats]:
+        """Along the column, stretch by stretch: the share of the rows, and the best share of the edges.
+
+        Both are the same where no roughness is clear of its noise.
+        """
+        power = POWER[bins]
+        for level in reversed(self.slopes if bins == "hard" else self.bends):
+            if level.clear >= CLEAR:
+                return level.share, level.edge_shares(power)
+        return np.ones(1), np.ones(1)
+
 
 @dataclass(frozen=True, eq=False)
 class Merged:
-    """Bins by centre, rows, mean target and, one more than bins, borders."""
+    """Bins by centre, rows, mean target (or its logit) and the noise variance of that; borders, one more than bins.
+
+    ``counts``: what a squared derivative is multiplied by.
+    """
 
     centres: Floats
     rows: Floats
     mean: Floats
+    noise: Floats
+    counts: Floats
     borders: Floats
 
 
-def pilot(centres: Any, rows: Any, sums: Any, squares: Any) -> Pilot:
+def pilot(centres: Any, rows: Any, sums: Any, squares: Any, *, link: Link = "identity") -> Pilot:
     """Read fine bins: the centre of each, its rows (or weight), the sum of its targets and of their squares.
 
     Fine bins of about equal rows, 30 to 1000 of them; those without rows are left out. A noise takes more rows than
-    bins, and with fewer than three bins there is no roughness.
+    bins, and with fewer than three bins there is no roughness. ``link="logit"`` is for targets of 0 and 1 whose
+    log-odds are the curve; its noise variance is 1.
 
     >>> v = np.linspace(0, 1, 100_000).reshape(100, 1000)  # a hundred bins
     >>> y = np.sin(4 * v) + np.random.default_rng(0).normal(size=v.shape)
@@ -142,8 +187,11 @@ def pilot(centres: Any, rows: Any, sums: Any, squares: Any) -> Pilot:
     """
     fine = FineBins.of(centres, rows, sums, squares)
     sizes = steps(FEWEST, len(fine.rows), 1.25) if len(fine.rows) >= 3 else []
-    levels = [_differences(_merged(fine, size), fine.noise_variance) for size in sizes]
-    return Pilot(fine.n, fine.noise_variance, tuple(level[0] for level in levels), tuple(level[1] for level in levels))
+    # Why at least three: heavy bins cannot be parted, however many are wanted.
+    merged = [bins for size in sizes if len((bins := _merged(fine, size, link)).rows) >= 3]
+    levels = [_differences(bins) for bins in merged]
+    noise = 1.0 if link == "logit" else fine.noise_variance
+    return Pilot(fine.n, noise, tuple(level[0] for level in levels), tuple(level[1] for level in levels))
 
 
 def steps(fewest: int, most: int, factor: float) -> list[int]:
@@ -154,7 +202,7 @@ def steps(fewest: int, most: int, factor: float) -> list[int]:
     return sizes
 
 
-def _merged(fine: FineBins, size: int) -> Merged:
+def _merged(fine: FineBins, size: int, link: Link) -> Merged:
     """``size`` bins (fewer if some are heavy) of about equal rows."""
     c, n = fine.centres, fine.rows
     group = np.unique((fine.place("quantile") * size).astype(int), return_inverse=True)[1]
@@ -163,25 +211,35 @@ def _merged(fine: FineBins, size: int) -> Merged:
     # Why mirrored: the centres are all that is known, and the end bins are often the ones that count.
     ends = (2 * c[:1] - between[:1], 2 * c[-1:] - between[-1:])
     borders = np.concatenate([ends[0], between[np.diff(group) > 0], ends[1]])
-    return Merged(np.bincount(group, n * c) / rows, rows, np.bincount(group, fine.sums) / rows, borders)
+    centres, sums = np.bincount(group, n * c) / rows, np.bincount(group, fine.sums)
+    if link == "identity":
+        return Merged(centres, rows, sums / rows, fine.noise_variance / rows, np.ones(len(rows)), borders)
+    overall = fine.sums.sum() / fine.n
+    share = (sums + overall) / (rows + 1)
+    spread = share * (1 - share)
+    if not (spread > 0).all():
+        # All rows are of one class: a flat curve, of which nothing is known.
+        return Merged(centres, rows, np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows)), borders)
+    return Merged(centres, rows, np.log(share / (1 - share)), 1 / (rows * spread), spread, borders)
 
 
-def _differences(bins: Merged, noise: float) -> tuple[Stretches, Stretches]:
+def _differences(bins: Merged) -> tuple[Stretches, Stretches]:
     """First differences over gaps and the halves beyond them, second differences over bins; ends like neighbours."""
     c, n = bins.centres, bins.rows
     gap, share = np.diff(c), n / n.sum()
     slope = np.diff(bins.mean) / gap
-    slope_noise = noise * (1 / n[:-1] + 1 / n[1:]) / gap**2
+    slope_noise = (bins.noise[:-1] + bins.noise[1:]) / gap**2
+    slope_counts = (bins.counts[:-1] + bins.counts[1:]) / 2
     span = (c[2:] - c[:-2]) / 2
     first, last = 1 / (gap[:-1] * span), 1 / (gap[1:] * span)
-    bend_noise = noise * (first**2 / n[:-2] + (first + last) ** 2 / n[1:-1] + last**2 / n[2:])
+    bend_noise = first**2 * bins.noise[:-2] + (first + last) ** 2 * bins.noise[1:-1] + last**2 * bins.noise[2:]
+    bend_counts = bins.counts[1:-1]
     bend = np.diff(slope) / span
     halves = np.concatenate([c[:1] - bins.borders[:1], gap, bins.borders[-1:] - c[-1:]])
     half_shares = np.concatenate([share[:1] / 2, (share[1:] + share[:-1]) / 2, share[-1:] / 2])
-    return (
-        Stretches(halves, half_shares, _with_ends(slope**2), _with_ends(slope_noise)),
-        Stretches(np.diff(bins.borders), share, _with_ends(bend**2), _with_ends(bend_noise)),
-    )
+    slopes = _with_ends(slope_counts * slope**2), _with_ends(slope_counts * slope_noise)
+    bends = _with_ends(bend_counts * bend**2), _with_ends(bend_counts * bend_noise)
+    return Stretches(halves, half_shares, *slopes), Stretches(np.diff(bins.borders), share, *bends)
 
 
 def _with_ends(x: Floats) -> Floats:
