@@ -36,6 +36,14 @@ class Segments:
         below = self.loss.units_below
         return np.searchsorted(below, below[:-1] + self.loss.least_units(self.share), side="left").astype(np.int64)
 
+    @property
+    def possible_starts(self) -> NDArray[np.intp]:
+        """The first bin, and all others that leave enough weight on both sides."""
+        below, least = self.loss.units_below, self.loss.least_units(self.share)
+        inner = (below >= least) & (below[-1] - below >= least)
+        inner[[0, -1]] = True, False
+        return np.flatnonzero(inner)
+
     def lowest(self, most: int) -> Floats:
         """(most + 1) x (bins + 1), as above; infinite where there is no way."""
         lowest = np.full((most + 1, len(self) + 1), np.inf)
