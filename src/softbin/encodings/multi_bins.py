@@ -26,7 +26,7 @@ from softbin.summaries.rank_histogram import RankHistogram
 from softbin.summaries.target_counts import FineBins, TargetCounts, count_targets
 from softbin.values.held_out import held_out
 from softbin.values.tables import Table, default_names
-from softbin.values.targets import read_target, statistics
+from softbin.values.targets import evidence_unit, read_target, statistics
 
 SCORE_FIELDS = np.dtype([("column", object), ("granularity", np.int64), ("score", np.float64), ("kept", np.bool_)])
 
@@ -273,7 +273,7 @@ def _row_weight(table: Table, unit: float) -> float:
     """What one row weighs: 1 where weights are whole numbers and so count rows, else their mean."""
     if table.weight is None or unit == 1:
         return 1.0
-    return float(table.weight.sum()) * unit / int(np.count_nonzero(table.weight))
+    return float(table.weight.sum()) * evidence_unit(unit) / int(np.count_nonzero(table.weight))
 
 
 def _score(name: str, candidate: Candidate, counts: TargetCounts, row: float) -> float:
