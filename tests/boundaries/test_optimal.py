@@ -168,6 +168,12 @@ def test_bins_too_light_to_be_cut_off_the_ends_are_joined(share):
     assert segments.possible_starts.tolist() == [0, *range(least, 300 - least + 1)]
 
 
+def test_no_more_pieces_are_looked_for_than_their_least_weight_leaves_room_for():
+    segments = Segments(PieceLoss(counts(np.arange(300.0), np.arange(300) % 2)), 0.07)
+    assert [segments.possible_pieces(most) for most in (1, 10, 14, 15, 1000)] == [1, 10, 14, 14, 14]
+    assert Segments(segments.loss, 0.0).possible_pieces(1000) == 300
+
+
 def test_a_weak_trend_needs_no_search_over_all_cuts(monkeypatch):
     """Isotonic regression has its light pieces at the ends; without them its pieces are the answer."""
     rng = np.random.default_rng(0)

@@ -34,7 +34,7 @@ def best_monotone(segments: Segments, signs: Sequence[int], most: int) -> list[i
     starts = segments.possible_starts
     counts = segments.loss.counts.joined(starts)
     inner = Segments(PieceLoss(counts), segments.share)
-    ways = [Monotone(inner, sign, min(most, len(counts))) for sign in signs]
+    ways = [Monotone(inner, sign, inner.possible_pieces(most)) for sign in signs]
     best, *others = sorted(ways, key=lambda way: way.floor)
     for other in others:
         # Why the floor: it is cheap, and mostly tells that the other direction cannot win.
