@@ -210,13 +210,15 @@ def test_linear_models_take_it(bins):
         ({"granularities": 10}, "granularities"),
         ({"granularities": (0, 10)}, "n_bins"),
         ({"keep": 0}, "keep"),
-        ({"keep": 1.5}, "keep"),
+        ({"keep": 1.5}, "keep: 1.5 .* 1 at most"),
+        ({"keep": True}, "keep"),
+        ({"keep": np.nan}, "keep"),
         ({"keep": "half"}, "keep"),
         ({"keep": 0.01, "granularities": (5,)}, "keep: 0.01 of 5 pairs is none"),
         ({"scope": "row"}, "scope"),
         ({"scoring": "accuracy"}, "scoring"),
         ({"validation_fraction": 0}, "validation_fraction"),
-        ({"validation_fraction": 1}, "validation_fraction"),
+        ({"validation_fraction": 1}, "validation_fraction: 1 leaves no rows"),
         ({"strategy": "tree"}, "looks at the target"),
         ({"strategy": Tree()}, "looks at the target"),
         ({"strategy": object()}, "strategy"),
@@ -249,3 +251,11 @@ def test_targets_that_cannot_be_used(target, options, message):
 def test_one_row_cannot_be_split():
     with pytest.raises(DataError, match="cannot be split"):
         MultiBins((3,), keep=1).fit([[1.0]], [0.5])
+
+
+def test_rows_without_weight_do_not_decide_what_the_target_is():
+    target, weight = np.append(0.5, y[1:]), np.append(0.0, np.ones(len(y) - 1))
+    absent = MultiBins((5, 20)).fit(X[1:], y[1:])
+    assert np.array_equal(MultiBins((5, 20)).fit(X, target, sample_weight=weight).scores_, absent.scores_)
+    found = HardBins(5, "mdlp").fit(X, target, sample_weight=weight)
+    assert found.bin_edges_[0].tolist() == HardBins(5, "mdlp").fit(X[1:], y[1:]).bin_edges_[0].tolist()

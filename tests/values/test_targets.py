@@ -132,3 +132,12 @@ def test_units_of_weight_stay_where_their_squares_can_be_told(unit):
     seen = statistics(read_target([0, 1, 1], 3), np.array([2**60, 1, 5]), unit)
     assert 0 < (seen.unit[0] * 2.0**62) ** 2 < np.inf
     assert seen.unit[0] ** 2 > 0
+
+
+@pytest.mark.parametrize("odd", [0.5, np.nan, 1e9, None, "x"])
+def test_what_rows_without_weight_hold_is_not_looked_at(odd):
+    weight = np.array([0, 1, 2, 1])
+    seen = read_target(np.array([odd, 1, 0, 1], object), 4, "auto", weight)
+    assert seen.kind == "classes"
+    assert seen.classes.tolist() == [0, 1]
+    assert seen.code[1:].tolist() == [1, 0, 1]

@@ -81,10 +81,11 @@ def read_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> Target:
+def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto", weight: Weight | None = None) -> Target:
     """The target of a table's rows; a Target of the kind asked for is itself.
 
     ``kind`` "auto": numbers that are not whole, or of more than 20 distinct values, are numbers; all else classes.
+    Whatever rows of ``weight`` zero hold is not looked at.
     """
     if isinstance(y, Target):
         if kind in ("auto", y.kind):
@@ -97,6 +98,8 @@ def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> T
         raise DataTypeError(f"y: holds {labels.dtype}, neither classes nor numbers; pass one of the two")
     if len(labels) != n_rows:
         raise DataError(f"y: {len(labels)} values for {n_rows} rows; inconsistent numbers of samples")
+    if weight is not None and not weight.all():
+        labels = np.where(weight > 0, labels, labels[np.argmax(weight > 0)])
     _check_finite(labels)
     asked = _kind(labels) if kind == "auto" else kind
     return _as_classes(labels) if asked == "classes" else _as_numbers(labels)
