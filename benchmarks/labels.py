@@ -27,7 +27,7 @@ from benchmarks.measure import busy_cores, copy_speed, say
 from benchmarks.peers import optbinning
 from softbin import HardBins, MultiBins
 from softbin.boundaries import STRATEGIES
-from softbin.boundaries.fine_bins import fine_bins, most_fine_bins
+from softbin.boundaries.fine_bins import fine_bins
 from softbin.boundaries.rule import asked_target
 from softbin.engines.threads import count_threads, map_items
 from softbin.summaries.questions import ask_columns
@@ -68,8 +68,9 @@ def counting(table: NDArray[Any], y: NDArray[np.bool_], bandwidth: float) -> tup
     source = read_table(table)
     seen = statistics(read_target(y, len(y)), None, 1.0)
     threads = count_threads(None)
-    questions = [lambda histogram: fine_bins(histogram)] * len(source.columns)
-    fine_seconds, (fine, _) = timed(lambda: ask_columns(source, questions, 1.0, most_fine_bins(1), threads))
+    questions = [fine_bins] * len(source.columns)
+    fine_seconds, answers = timed(lambda: ask_columns(source, questions, 1.0, threads))
+    fine = [bins for bins, _ in answers]
     seconds, counts = timed(lambda: count_targets(source, fine, seen, threads), 9)
     floor = table.nbytes / bandwidth
     row = {"fine_bins_seconds": fine_seconds, "seconds": seconds, "floor": floor, "ratio": seconds / floor, "target": 4}

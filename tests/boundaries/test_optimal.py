@@ -9,7 +9,10 @@ from tests.counts import counts
 
 from softbin import HardBins, SoftBins
 from softbin.boundaries import STRATEGIES, Optimal
+from softbin.boundaries.monotone import Monotone
+from softbin.boundaries.piece_loss import PieceLoss
 from softbin.boundaries.rule import asked_target
+from softbin.boundaries.segments import Segments
 from softbin.errors import OptionError
 from softbin.summaries import RankHistogram
 
@@ -156,3 +159,26 @@ def test_weights_from_tiny_to_huge_leave_no_bin_without_a_rate(monotonic, y):
     with np.errstate(all="raise"):
         found = Optimal(6, monotonic, 0.2).boundaries(seen)
     assert 1 <= found.n_bins <= 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.2])
+def test_bins_too_light_to_be_cut_off_the_ends_are_joined(share):
+    segments = Segments(PieceLoss(counts(np.arange(300.0), np.arange(300) % 2)), share)
+    least = max(1, round(share * 300))
+    assert segments.possible_starts.tolist() == [0, *range(least, 300 - least + 1)]
+
+
+def test_no_more_pieces_are_looked_for_than_their_least_weight_leaves_room_for():
+    segments = Segments(PieceLoss(counts(np.arange(300.0), np.arange(300) % 2)), 0.07)
+    assert [segments.possible_pieces(most) for most in (1, 10, 14, 15, 1000)] == [1, 10, 14, 14, 14]
+    assert Segments(segments.loss, 0.0).possible_pieces(1000) == 300
+
+
+def test_a_weak_trend_needs_no_search_over_all_cuts(monkeypatch):
+    """Isotonic regression has its light pieces at the ends; without them its pieces are the answer."""
+    rng = np.random.default_rng(0)
+    values = np.arange(3000.0)
+    seen = counts(values, rng.random(3000) < 0.4 + values / 15_000)
+    monkeypatch.setattr(Monotone, "_over_all_cuts", None)
+    found = Optimal(10, "auto", 0.01).boundaries(seen)
+    assert found.n_bins > 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.columns import LABEL_FREE
+from tests.columns import LABEL_FREE, SCALE_FREE
 from tests.counts import counts
 
 from softbin import HardBins, SoftBins
@@ -129,3 +129,31 @@ def test_rules_are_values(rule):
     assert rule(5) != rule(6)
     with pytest.raises(AttributeError):
         rule(5).n_bins = 6
+
+
+FOR_NUMBERS = [name for name, rule in STRATEGIES.items() if asked_target(rule()) == "auto"]
+FOR_CLASSES = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is not None]
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+@pytest.mark.parametrize("rule", FOR_NUMBERS)
+def test_how_large_the_target_is_does_not_matter(rule, scale):
+    """Squares of numbers like 1e-200 vanish, and those of 1e200 overflow."""
+    column = np.arange(200.0)[:, None]
+    y = np.sin(column[:, 0] / 20) + np.random.default_rng(0).normal(size=200) / 8
+    for encoder in (HardBins, SoftBins):
+        plain, scaled = (encoder(5, rule).fit(column, y * factor) for factor in (1.0, scale))
+        assert plain.n_bins_[0] > 1
+        assert scaled.grid_ == plain.grid_
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+@pytest.mark.parametrize("rule", FOR_CLASSES)
+def test_weights_of_any_size_make_bins(rule, scale):
+    rng = np.random.default_rng(0)
+    column, weight = np.arange(200.0)[:, None], rng.random(200)
+    y = rng.random(200) < 0.1 + column[:, 0] / 300
+    plain, scaled = (HardBins(5, rule).fit(column, y, sample_weight=weight * factor) for factor in (1.0, scale))
+    assert scaled.n_bins_[0] <= 5
+    if rule in SCALE_FREE:
+        assert scaled.bin_edges_[0].tolist() == plain.bin_edges_[0].tolist()

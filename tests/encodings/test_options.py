@@ -7,7 +7,7 @@ from tests.columns import TwoHalves, each_encoder, fit_column, make
 from tests.same import dense
 
 from softbin import HardBins, SoftBins
-from softbin.boundaries import Quantile, Uniform
+from softbin.boundaries import Quantile, Tree, Uniform
 from softbin.errors import DataError, OptionError
 
 RNG = np.random.default_rng(5)
@@ -309,3 +309,13 @@ def test_numpy_integers_count_threads():
 def test_soft_bins_have_no_ordinals():
     with pytest.raises(OptionError, match="output: 'ordinal' is not one of 'sparse', 'dense'"):
         SoftBins(output="ordinal").fit(X)
+
+
+@pytest.mark.parametrize("n_bins", [7, 10])
+def test_a_rule_class_in_place_of_an_object_is_refused(n_bins):
+    with pytest.raises(OptionError, match=r"strategy: Tree is a class; pass an object of it, such as Tree\(\)"):
+        HardBins(n_bins, Tree).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_a_share_may_be_a_number_of_numpy():
+    assert Tree(5, np.float32(0.25)).min_bin_share == 0.25

@@ -61,7 +61,6 @@ def test_a_target_is_itself_and_changes_its_kind_where_it_can():
         (np.array(["a", 1, 2], object), "auto", DataTypeError, "several types"),
         ([1j, 2, 3], "auto", DataTypeError, "Complex data"),
         (np.array([1, 2, 3], "datetime64[D]"), "auto", DataTypeError, "neither classes nor numbers"),
-        ([1e300, -1e300, 0], "number", DataError, "overflow"),
     ],
 )
 def test_targets_that_are_none_are_refused(y, kind, error, message):
@@ -81,6 +80,7 @@ def test_statistics_of_numbers_add_up_to_their_moments(data):
     total, first, second = (seen.parts.sum(axis=1) * seen.unit).tolist()
     w = np.array(raw)
     scale = np.abs(y[w > 0]).max(initial=0)
+    first, second = first * seen.scale, second * seen.scale**2
     assert total == pytest.approx(w.sum(), rel=1e-8)
     assert first == pytest.approx(w @ (y - seen.shift), abs=1e-6 * total * scale)
     assert second == pytest.approx(w @ (y - seen.shift) ** 2, abs=1e-6 * total * scale**2)
@@ -110,3 +110,34 @@ def test_folds_have_slots_of_their_own():
     seen = statistics(read_target([0, 1, 1], 3), None, 1.0).in_folds(np.array([0, 1, 0]), 2)
     assert seen.slot.tolist() == [0, 3, 1]
     assert seen.n_slots == 4
+
+
+@pytest.mark.parametrize("exponent", [-1070, -600, -60, 0, 60, 600, 1022])
+def test_numbers_of_any_size_add_up_to_the_same(exponent):
+    y = np.array([-7.0, 3.0, 1.0, 0.0, 2.0]) / 4
+    plain, seen = (statistics(read_target(np.ldexp(y, e), 5, "number"), None, 1.0) for e in (0, exponent))
+    assert np.array_equal(seen.parts, plain.parts)
+    assert seen.unit == plain.unit
+    assert seen.scale == np.ldexp(plain.scale, exponent)
+
+
+def test_what_is_left_of_large_numbers_without_their_mean_is_scaled_too():
+    seen = statistics(read_target([1e15 + 0.5, 1e15 - 0.5, 1e15 + 0.5], 3, "number"), None, 1.0)
+    assert 0.25 <= seen.scale <= 1
+    assert seen.unit[2] < 1e-15
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e300])
+def test_units_of_weight_stay_where_their_squares_can_be_told(unit):
+    seen = statistics(read_target([0, 1, 1], 3), np.array([2**60, 1, 5]), unit)
+    assert 0 < (seen.unit[0] * 2.0**62) ** 2 < np.inf
+    assert seen.unit[0] ** 2 > 0
+
+
+@pytest.mark.parametrize("odd", [0.5, np.nan, 1e9, None, "x"])
+def test_what_rows_without_weight_hold_is_not_looked_at(odd):
+    weight = np.array([0, 1, 2, 1])
+    seen = read_target(np.array([odd, 1, 0, 1], object), 4, "auto", weight)
+    assert seen.kind == "classes"
+    assert seen.classes.tolist() == [0, 1]
+    assert seen.code[1:].tolist() == [1, 0, 1]

@@ -99,13 +99,14 @@ def join_light(class_weight: Floats, cuts: Sequence[int], least: float) -> list[
     """The cuts left when each bin lighter than ``least`` has joined the neighbour more like it, the lightest first."""
     starts = [0, *cuts]
     bins = np.add.reduceat(class_weight, starts, axis=0).tolist()
+    weight = [sum(row) for row in bins]
     while len(bins) > 1:
-        weight = [sum(row) for row in bins]
-        i = int(np.argmin(weight))
+        i = weight.index(min(weight))
         if weight[i] >= least:
             break
         sides = [k for k in (i - 1, i) if 0 <= k < len(bins) - 1]
         k = min(sides, key=lambda k: pair_chi2(bins[k], bins[k + 1]))
         bins[k : k + 2] = [[a + b for a, b in zip(bins[k], bins[k + 1], strict=True)]]
+        weight[k : k + 2] = [sum(bins[k])]
         del starts[k + 1]
     return starts[1:]

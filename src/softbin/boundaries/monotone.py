@@ -3,12 +3,16 @@
 Without a least weight, the pieces of isotonic regression are all that matters: no best cut lies inside one (Haiminen,
 Gionis & Laasonen 2008), and the rates of runs of them never fall, so the search over all cuts is run on them.
 
-With a least weight, a best cut may lie inside such a piece. What is found on the pieces is still a way that is allowed,
+With a least weight, nothing can be cut off the ends that is lighter, so the fine bins there are joined first: isotonic
+regression has most of its light pieces at the ends, and what is left of it is mostly heavy enough and so the answer.
+
+Where it is not, a best cut may lie inside such a piece. What is found on the pieces is still a way that is allowed,
 and bounds the best one; the search then goes over all cuts and keeps, for each stop and number of pieces, every way
 that no other one beats both in loss and in the rate it leaves to the next piece. Ways that cannot get below the
 bound, even if nothing but the number of pieces held from there on, are dropped.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +27,21 @@ from softbin.boundaries.segments import Segments
 Floats = NDArray[np.float64]
 
 COARSE = 256  # cuts, beside those of isotonic regression, that the first search is among
+
+
+def best_monotone(segments: Segments, signs: Sequence[int], most: int) -> list[int]:
+    """Where the best pieces start, without the first, of those in all these directions."""
+    starts = segments.possible_starts
+    counts = segments.loss.counts.joined(starts)
+    inner = Segments(PieceLoss(counts), segments.share)
+    ways = [Monotone(inner, sign, inner.possible_pieces(most)) for sign in signs]
+    best, *others = sorted(ways, key=lambda way: way.floor)
+    for other in others:
+        # Why the floor: it is cheap, and mostly tells that the other direction cannot win.
+        if other.floor < best.total(best.best_starts) - segments.loss.rounding:
+            best = min(best, other, key=lambda way: way.total(way.best_starts))
+    found: list[int] = starts[best.best_starts].tolist()
+    return found
 
 
 @dataclass(frozen=True, eq=False)

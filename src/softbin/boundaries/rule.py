@@ -5,6 +5,7 @@ says what kind of target it can look at. A ``JointRule`` sees several columns an
 """
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Literal, Protocol
 
 from softbin.boundaries.boundaries import Boundaries
@@ -62,7 +63,7 @@ def check_n_bins(n_bins: Any) -> int:
 
 def check_share(name: str, share: Any, least: float = 0.0, most: float = 1.0) -> float:
     """A number between these, both left out unless 0, or an error that names the option."""
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not least <= share < most:
+    if isinstance(share, bool) or not isinstance(share, Real) or not least <= float(share) < most:
         raise OptionError(f"{name}: {share!r} is not a number from {least:g} to below {most:g}; pass one")
     return float(share)
 

@@ -36,6 +36,18 @@ class Segments:
         below = self.loss.units_below
         return np.searchsorted(below, below[:-1] + self.loss.least_units(self.share), side="left").astype(np.int64)
 
+    def possible_pieces(self, most: int) -> int:
+        """How many pieces there can be, ``most`` at most: each takes a bin, and its share of the weight."""
+        return max(1, min(most, len(self), int(self.loss.units_below[-1]) // self.loss.least_units(self.share)))
+
+    @property
+    def possible_starts(self) -> NDArray[np.intp]:
+        """The first bin, and all others that leave enough weight on both sides."""
+        below, least = self.loss.units_below, self.loss.least_units(self.share)
+        inner = (below >= least) & (below[-1] - below >= least)
+        inner[[0, -1]] = True, False
+        return np.flatnonzero(inner)
+
     def lowest(self, most: int) -> Floats:
         """(most + 1) x (bins + 1), as above; infinite where there is no way."""
         lowest = np.full((most + 1, len(self) + 1), np.inf)
@@ -50,7 +62,7 @@ class Segments:
 
     def best_starts(self, most: int) -> list[int]:
         """Where the pieces of the best way start, without the first; of equally good ones, that of fewest pieces."""
-        lowest = self.lowest(min(most, len(self)))
+        lowest = self.lowest(self.possible_pieces(most))
         n_pieces = int(np.argmax(lowest[:, -1] <= lowest[:, -1].min() + self.loss.rounding))
         starts = [len(self)]
         for k in range(n_pieces, 1, -1):

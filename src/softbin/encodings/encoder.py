@@ -286,7 +286,7 @@ def _statistics(y: Any, rules: list[AnyRule], table: Table, unit: float) -> Stat
     kinds = {kind for rule in rules if (kind := asked_target(rule)) is not None}
     if not kinds:
         return None
-    return statistics(read_target(y, table.n_rows, kinds.pop()), table.weight, unit)
+    return statistics(read_target(y, table.n_rows, kinds.pop(), table.weight), table.weight, unit)
 
 
 def read_weighted(X: Any, sample_weight: Any) -> tuple[Table, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.fit import apply_rule, with_totals
 from softbin.boundaries.grid import Grid
 from softbin.boundaries.one_field import SCORES, Halves, check_score, default_score
-from softbin.boundaries.rule import asked_target, check_n_bins, check_share
+from softbin.boundaries.rule import asked_target, check_n_bins
 from softbin.encodings.encoder import BinEncoder, check_fit_values, finish, read_weighted, report_of
 from softbin.encodings.fit_report import FitReport
 from softbin.encodings.options import Options, one_of, ordinary_values
@@ -26,7 +27,7 @@ from softbin.summaries.rank_histogram import RankHistogram
 from softbin.summaries.target_counts import FineBins, TargetCounts, count_targets
 from softbin.values.held_out import held_out
 from softbin.values.tables import Table, default_names
-from softbin.values.targets import read_target, statistics
+from softbin.values.targets import evidence_unit, read_target, statistics
 
 SCORE_FIELDS = np.dtype([("column", object), ("granularity", np.int64), ("score", np.float64), ("kept", np.bool_)])
 
@@ -145,7 +146,8 @@ class MultiBins(BinEncoder):
                 f'strategy: {self.strategy!r} looks at the target, and so do the scores; pass for example "quantile"'
             )
         check_fit_values(table, options)
-        target = read_target(y, table.n_rows, "auto" if self.scoring == "auto" else SCORES[self.scoring][0])
+        kind = "auto" if self.scoring == "auto" else SCORES[self.scoring][0]
+        target = read_target(y, table.n_rows, kind, table.weight)
         seen = statistics(target, table.weight, unit)
         name = default_score(seen.kind, seen.n_slots) if self.scoring == "auto" else self.scoring
         check_score(name, seen.n_slots)
@@ -224,10 +226,13 @@ class MultiBins(BinEncoder):
             raise OptionError(f"granularities: {self.granularities!r} is not a list of numbers of bins") from None
         if not granularities or len(set(granularities)) < len(granularities):
             raise OptionError(f"granularities: {self.granularities!r} is empty or names one twice; name each once")
-        check_share("keep", self.keep, 0.0, np.nextafter(1.0, 2.0))
-        check_share("validation_fraction", self.validation_fraction)
-        if self.keep == 0 or self.validation_fraction == 0:
-            raise OptionError("keep, validation_fraction: 0 leaves nothing to keep, or to score with; pass more")
+        if not _is_share(self.keep) or self.keep == 0:
+            raise OptionError(f"keep: {self.keep!r} is not a share of the pairs; pass a number above 0, 1 at most")
+        if not _is_share(self.validation_fraction) or self.validation_fraction in (0, 1):
+            raise OptionError(
+                f"validation_fraction: {self.validation_fraction!r} leaves no rows to fit or to score with; "
+                "pass a number between 0 and 1"
+            )
         one_of("scope", self.scope, ("table", "column"))
         one_of("scoring", self.scoring, ("auto", *SCORES))
         return granularities
@@ -237,6 +242,10 @@ class MultiBins(BinEncoder):
 
     def _looks_at_target(self) -> bool:
         return True
+
+
+def _is_share(share: Any) -> bool:
+    return isinstance(share, Real) and not isinstance(share, bool) and 0 <= float(share) <= 1
 
 
 def _pair(label: str, columns: Sequence[str]) -> tuple[str, int]:
@@ -273,7 +282,7 @@ def _row_weight(table: Table, unit: float) -> float:
     """What one row weighs: 1 where weights are whole numbers and so count rows, else their mean."""
     if table.weight is None or unit == 1:
         return 1.0
-    return float(table.weight.sum()) * unit / int(np.count_nonzero(table.weight))
+    return float(table.weight.sum()) * evidence_unit(unit) / int(np.count_nonzero(table.weight))
 
 
 def _score(name: str, candidate: Candidate, counts: TargetCounts, row: float) -> float:

@@ -108,6 +108,9 @@ class Options:
         if isinstance(self.strategy, str):
             name = one_of("strategy", self.strategy, tuple(STRATEGIES))
             return STRATEGIES[name](n_bins)  # type: ignore[call-arg]
+        if isinstance(self.strategy, type):
+            name = self.strategy.__name__
+            raise OptionError(f"strategy: {name} is a class; pass an object of it, such as {name}()")
         if not callable(getattr(self.strategy, "boundaries", None)):
             raise OptionError(
                 f"strategy: {self.strategy!r} is neither one of {', '.join(map(repr, STRATEGIES))} "

@@ -44,8 +44,8 @@ class FineBins:
 class TargetCounts:
     """What the target is in each fine bin, of which none is empty: ``sums`` is bins x slots.
 
-    ``cuts`` lie between the bins, ``values`` in them. ``missing`` are the sums of rows without a value. ``unit`` and
-    ``shift`` turn sums into the caller's numbers.
+    ``cuts`` lie between the bins, ``values`` in them. ``missing`` are the sums of rows without a value. ``unit``,
+    ``shift`` and ``scale`` turn sums into the caller's numbers.
     """
 
     kind: Kind
@@ -57,6 +57,7 @@ class TargetCounts:
     missing: NDArray[np.int64]
     unit: tuple[float, ...]
     shift: float = 0.0
+    scale: float = 1.0
 
     @classmethod
     def of(cls, column: Column, fine: FineBins, statistics: Statistics) -> "TargetCounts":
@@ -73,7 +74,7 @@ class TargetCounts:
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats, Floats]:
-        """Weight, weighted sum of y and of y^2 in each bin, with y measured from ``shift``."""
+        """Weight, weighted sum of y and of y^2 in each bin, with y measured from ``shift`` in units of ``scale``."""
         weight, first, second = (self.sums * np.array(self.unit)).T
         return weight, first, second
 
@@ -94,7 +95,7 @@ class TargetCounts:
 
     def merge(self, other: "TargetCounts") -> "TargetCounts":
         """The counts of both columns' rows together."""
-        same = (self.kind, self.unit, self.shift) == (other.kind, other.unit, other.shift)
+        same = all(getattr(self, name) == getattr(other, name) for name in ("kind", "unit", "shift", "scale"))
         if not (same and np.array_equal(self.cuts, other.cuts)):
             raise ValueError("counts of other fine bins or of another target cannot be merged")
         low, high = min(self.minimum, other.minimum), max(self.maximum, other.maximum)
@@ -148,5 +149,5 @@ def column_codes(column: Column, edges: tuple[float, ...]) -> NDArray[np.intp]:
 def _told_apart(counts: Counts, fine: FineBins, statistics: Statistics) -> TargetCounts:
     s = statistics
     return TargetCounts(
-        s.kind, fine.cuts, fine.values, fine.minimum, fine.maximum, counts[:-1], counts[-1], s.unit, s.shift
+        s.kind, fine.cuts, fine.values, fine.minimum, fine.maximum, counts[:-1], counts[-1], s.unit, s.shift, s.scale
     )

@@ -4,10 +4,11 @@ Text, bools, categories and whole numbers with few distinct values are classes; 
 knows better says so (``kind``). Both become whole-number *statistics* that add up to the same bits in any order:
 
     classes   the weight of each class
-    number    weight, weight y, weight y^2, with y measured from its mean, each in a unit of its own
+    number    weight, weight y, weight y^2, with y measured from its mean, each in a unit of its own,
 
 so that whatever is read from sums of them does not depend on blocks, threads or the order of the rows, a weight of two
-is the row twice, and a weight of zero is the row absent.
+is the row twice, and a weight of zero is the row absent. No rule asks how large numbers are, so y is brought to about
+one by a power of two: its squares neither overflow nor vanish.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ Kind = Literal["classes", "number"]
 
 MOST_CLASSES = 20  # distinct whole numbers that are taken for classes
 WEIGHT_BITS = 32  # of the total weight, beside a number: the rest of 62 bits is left to the number
+LEAST_UNIT, LARGEST_UNIT = 2.0**-200, 2.0**100  # of weights: beyond these all evidence is none, or certain
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +48,8 @@ class Target:
 class Statistics:
     """A target as whole numbers to add up: row i adds ``parts[s, i]`` to slot ``slot[i] + s`` of its bin.
 
-    ``parts`` None is a one for every row. ``unit`` is what one stands for, slot by slot; ``shift`` was taken from y.
-    ``classes`` are those that any weight is on, in the order of their slots.
+    ``parts`` None is a one for every row. ``unit`` is what one stands for, slot by slot; of a number, it stands for
+    (y - shift) / scale. ``classes`` are those that any weight is on, in the order of their slots.
     """
 
     kind: Kind
@@ -55,6 +57,7 @@ class Statistics:
     parts: NDArray[np.int64] | None
     unit: tuple[float, ...]
     shift: float = 0.0
+    scale: float = 1.0
     classes: NDArray[Any] | None = None
 
     @property
@@ -64,7 +67,7 @@ class Statistics:
     def in_folds(self, fold: NDArray[np.integer[Any]], n_folds: int) -> "Statistics":
         """The same with slots of their own for each fold: fold f has the slots f n_slots, f n_slots + 1, ..."""
         slot = (self.slot + np.asarray(fold, np.int32) * np.int32(self.n_slots)).astype(np.int32)
-        return Statistics(self.kind, slot, self.parts, self.unit * n_folds, self.shift, self.classes)
+        return Statistics(self.kind, slot, self.parts, self.unit * n_folds, self.shift, self.scale, self.classes)
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -78,10 +81,11 @@ def read_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> Target:
+def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto", weight: Weight | None = None) -> Target:
     """The target of a table's rows; a Target of the kind asked for is itself.
 
     ``kind`` "auto": numbers that are not whole, or of more than 20 distinct values, are numbers; all else classes.
+    Whatever rows of ``weight`` zero hold is not looked at.
     """
     if isinstance(y, Target):
         if kind in ("auto", y.kind):
@@ -94,6 +98,8 @@ def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> T
         raise DataTypeError(f"y: holds {labels.dtype}, neither classes nor numbers; pass one of the two")
     if len(labels) != n_rows:
         raise DataError(f"y: {len(labels)} values for {n_rows} rows; inconsistent numbers of samples")
+    if weight is not None and not weight.all():
+        labels = np.where(weight > 0, labels, labels[np.argmax(weight > 0)])
     _check_finite(labels)
     asked = _kind(labels) if kind == "auto" else kind
     return _as_classes(labels) if asked == "classes" else _as_numbers(labels)
@@ -101,6 +107,7 @@ def read_target(y: Any, n_rows: int, kind: Kind | Literal["auto"] = "auto") -> T
 
 def statistics(target: Target, weight: Weight | None, unit: float) -> Statistics:
     """What each row adds to the sums; ``weight`` counts units of ``unit``."""
+    unit = evidence_unit(unit)
     if target.kind == "classes":
         return _class_statistics(target, weight, unit)
     assert target.number is not None
@@ -112,16 +119,30 @@ def statistics(target: Target, weight: Weight | None, unit: float) -> Statistics
     coarse = weight >> shift_bits
     total = max(1, int(coarse.sum()))
     weighed = coarse > 0
-    whole, y_unit = _whole(np.where(weighed, number, 0.0), total)
+    scale = _scale(number[weighed])
+    number = np.where(weighed, number, 0.0) / scale
+    whole, y_unit = _whole(number, total)
     mean = float(np.sum(coarse * whole)) / total * y_unit
     away = np.where(weighed, number - mean, 0.0)
+    closer = _scale(away)
+    away = away / closer
     first, first_unit = _whole(away, total)
-    with np.errstate(over="ignore"):
-        second, second_unit = _whole(away**2, total)
+    second, second_unit = _whole(away**2, total)
     unit = unit * 2.0**shift_bits
     parts = np.stack([coarse, coarse * first, coarse * second])
     units = (unit, unit * first_unit, unit * second_unit)
-    return Statistics("number", np.zeros(len(number), np.int32), parts, units, mean)
+    return Statistics("number", np.zeros(len(number), np.int32), parts, units, mean * scale, scale * closer)
+
+
+def evidence_unit(unit: float) -> float:
+    """The unit of weights as rules see it: none that overflows or vanishes where weights are squared."""
+    return min(max(unit, LEAST_UNIT), LARGEST_UNIT)
+
+
+def _scale(numbers: NDArray[np.float64]) -> float:
+    """About the largest of the numbers' sizes: a power of two."""
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
 def _class_statistics(target: Target, weight: Weight | None, unit: float) -> Statistics:
@@ -133,7 +154,7 @@ def _class_statistics(target: Target, weight: Weight | None, unit: float) -> Sta
     # Rows of an absent class weigh nothing: they may stand in any slot.
     slot = np.maximum(np.cumsum(present) - 1, 0).astype(np.int32)[target.code]
     parts = None if weight is None else np.ascontiguousarray(weight)[None]
-    return Statistics("classes", slot, parts, (unit,) * int(present.sum()), 0.0, target.classes[present])
+    return Statistics("classes", slot, parts, (unit,) * int(present.sum()), classes=target.classes[present])
 
 
 def _plain(target: Target) -> NDArray[Any]:
@@ -203,9 +224,7 @@ def _as_numbers(labels: NDArray[Any]) -> Target:
 def _whole(numbers: NDArray[np.float64], total: int) -> tuple[NDArray[np.int64], float]:
     """The numbers in units of a power of two, chosen so that no sum of ``total`` of them passes 2^62."""
     largest = float(np.max(np.abs(numbers), initial=0.0))
-    if not np.isfinite(largest):
-        raise DataError("y: numbers this large overflow when they are squared; divide y by its largest value")
     if largest == 0:
         return np.zeros(len(numbers), np.int64), 1.0
-    exponent = min(62 - total.bit_length() - int(np.frexp(largest)[1]), 1000)
+    exponent = 62 - total.bit_length() - int(np.frexp(largest)[1])
     return np.rint(np.ldexp(numbers, exponent)).astype(np.int64), float(np.ldexp(1.0, -exponent))
