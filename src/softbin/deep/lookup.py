@@ -5,7 +5,7 @@ The definition: every value takes the rows that ``Locate`` names, and what comes
     out[i, j] = sum over e of weights[i, j, e] * table[rows[i, j, e]]       (batch, fields, dim)
 
 two rows and one fraction for soft bins, one row for hard ones; never a vector as wide as the number of bins. The others
-are copies of it. A new one (deep/kernels) is one line in IMPLEMENTATIONS and one in ``implementation``.
+are copies of it. A new one is one line in IMPLEMENTATIONS and one in ``implementation``.
 """
 
 import os
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from softbin.deep.kernels.lookup import by_triton, can_run
 from softbin.deep.locate import Edges, Locate
 from softbin.errors import OptionError
 
@@ -27,15 +28,18 @@ def embed(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None = N
 
 
 def implementation(values: Tensor, table: Tensor, edges: Edges | None = None) -> str:
-    """The name of what runs for these: "bag" on the CPU, "definition" elsewhere and inside compiled graphs.
+    """The name of what runs for these: "bag" on the CPU, "triton" on a CUDA GPU where its kernels do what is
+    asked (``kernels.lookup.can_run``), "definition" elsewhere and inside compiled graphs on the CPU.
 
-    SOFTBIN_DEEP=definition (or another name) runs that everywhere.
+    SOFTBIN_DEEP=definition (or another name) runs that everywhere ("triton": wherever it can).
     """
     asked = os.environ.get("SOFTBIN_DEEP")
     if asked:
         if asked not in IMPLEMENTATIONS:
             raise OptionError(f"SOFTBIN_DEEP: {asked!r} is not one of {', '.join(map(repr, IMPLEMENTATIONS))}")
-        return asked
+        return asked if asked != "triton" or can_run(values, table, edges) else "definition"
+    if values.is_cuda and can_run(values, table, edges) and not torch.compiler.is_exporting():
+        return "triton"
     if torch.compiler.is_compiling() or values.device.type != "cpu" or table.dtype not in (torch.float32, torch.float64):
         return "definition"
     return "bag"
@@ -58,4 +62,4 @@ def by_bag(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None) -
     return bags.reshape(*rows.shape[:2], table.shape[1])
 
 
-IMPLEMENTATIONS: dict[str, Lookup] = {"definition": by_definition, "bag": by_bag}
+IMPLEMENTATIONS: dict[str, Lookup] = {"definition": by_definition, "bag": by_bag, "triton": by_triton}
