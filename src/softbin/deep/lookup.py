@@ -38,7 +38,7 @@ def implementation(values: Tensor, table: Tensor, edges: Edges | None = None) ->
         if asked not in IMPLEMENTATIONS:
             raise OptionError(f"SOFTBIN_DEEP: {asked!r} is not one of {', '.join(map(repr, IMPLEMENTATIONS))}")
         return asked if asked != "triton" or can_run(values, table, edges) else "definition"
-    if values.is_cuda and can_run(values, table, edges) and not torch.compiler.is_exporting():
+    if values.is_cuda and can_run(values, table, edges):
         return "triton"
     if torch.compiler.is_compiling() or values.device.type != "cpu" or table.dtype not in (torch.float32, torch.float64):
         return "definition"

@@ -10,7 +10,7 @@ tables, gradients of the values, trained knots, other devices (see ``can_run``).
 """
 
 import importlib.util
-from functools import cache
+import os
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,22 +20,20 @@ from torch import Tensor
 from softbin.deep.locate import Edges, Locate
 
 FEW_LEVELS = 128  # of one field: up to here its gradient is a product of matrices
-ROWS_EACH = 512  # of a program of that product, at least
-MOST_PARTS = 64
+ROWS_EACH = 256  # of a program of that product, at least
+MOST_PARTS = 256
 LARGEST_BLOCK_DIM = 64
+ONE_BITS = 0x3F800000  # of 1.0 in float32
 TABLES = (torch.float32, torch.bfloat16, torch.float16)
-
-
-@cache
-def available() -> bool:
-    """Whether Triton is installed."""
-    return importlib.util.find_spec("triton") is not None
+# Why constants: what torch.compile traces should not go looking for packages.
+INSTALLED = importlib.util.find_spec("triton") is not None
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # on the CPU, as tests do
 
 
 def can_run(values: Tensor, table: Tensor, edges: Edges | None) -> bool:
     """Whether the kernels do what is asked: no trained knots, no gradient of the values, no float64 table."""
     plain = edges is None and table.dtype in TABLES and not values.requires_grad
-    return plain and (values.is_cuda or _interpreted()) and available()
+    return plain and (values.is_cuda or INTERPRETED) and INSTALLED
 
 
 def by_triton(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None) -> Tensor:
@@ -44,29 +42,39 @@ def by_triton(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None
     dtype = table.dtype
     if torch.is_autocast_enabled(values.device.type):
         dtype = torch.get_autocast_dtype(values.device.type)
+    values, given = arguments(locate, values)
+    out: Tensor = torch.ops.softbin.lookup(values, table.contiguous(), *given, dtype)
+    return out
+
+
+def arguments(locate: Locate, values: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
+    """Values as the operators take them, and everything they need of ``locate``."""
     # Why here: what a circle does to a value is Locate's own business; the rest of it the kernel does.
     views = locate.has_views and not locate.circles
-    checked = values if views else locate.fields(values)
-    if checked.dtype not in (torch.float32, torch.float64):
-        checked = checked.float()
-    own = locate.edges(checked.dtype)
+    values = values if views else locate.fields(values)
+    if values.dtype not in (torch.float32, torch.float64):
+        values = values.float()
+    own = locate.edges(values.dtype)
     flags = [locate.flat, locate.linear, locate.bounded, locate.finite, locate.strict, locate.blank, locate.void]
-    out: Tensor = torch.ops.softbin.lookup(
-        checked.contiguous(), table.contiguous(), own.cuts, own.left, own.width, locate.start, locate.last,
-        locate.lower_row, locate.upper_row, locate.missing_row, locate.special_row,
-        locate.special_bits.view(torch.float64), locate.end_bits.view(torch.float64), *flags,
-        locate.source if views else None, locate.soft, dtype,
+    given = (
+        own.cuts, own.left, own.width, locate.start, locate.last, locate.lower_row, locate.upper_row,
+        locate.missing_row, locate.special_row, locate.special_bits.view(torch.float64),
+        locate.end_bits.view(torch.float64), *flags, locate.source if views else None, locate.soft,
     )  # fmt: skip
-    return out
+    return values.contiguous(), given
 
 
 class _Shape(NamedTuple):
     """What a kernel is compiled for, from the tensors that the operators get."""
 
-    n_values: int
+    n_rows: int
+    n_fields: int
     dim: int
     block_dim: int
     constants: dict[str, Any]
+
+    def grid(self, block: int) -> tuple[int, int]:
+        return -(-self.n_rows // block) * self.n_fields, -(-self.dim // self.block_dim)
 
 
 @torch.library.custom_op("softbin::lookup", mutates_args=())
@@ -81,11 +89,10 @@ def lookup(
     flags = (flat, linear, bounded, finite, strict, blank, void)
     out = values.new_empty((len(values), len(start), table.shape[1]), dtype=dtype)
     shape = _shape(values, table.shape[1], cuts, start, special, flags, source, soft)
-    if shape.n_values and out.numel():
+    if out.numel():
         block = max(16, 2048 // shape.block_dim)
-        grid = (-(-shape.n_values // block), -(-shape.dim // shape.block_dim))
-        _device().forward_kernel[grid](
-            values, table, out, shape.n_values, _or(source, start), *own, *_or_start(flags, start),
+        _device().forward_kernel[shape.grid(block)](
+            values, table, out, shape.n_rows, _or(source, start), *own, *_or_start(flags, start),
             **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim,
         )  # fmt: skip
     return out
@@ -106,15 +113,7 @@ def lookup_backward(
     """The gradient of the table (levels, dim), from that of what came out (batch, fields, dim)."""
     own = (cuts, left, width, start, last, lower_row, upper_row, missing_row, special_row, special, ends)
     flags = (flat, linear, bounded, finite, strict, blank, void)
-    grad = grad.contiguous()
-    shape = _shape(values, table.shape[1], cuts, start, special, flags, source, soft)
-    if shape.n_values == 0:
-        return torch.zeros_like(table)
-    given = (_or(source, start), *own, *_or_start(flags, start))
-    n_levels = cuts.shape[1] + 2 + special.shape[1] + 1
-    if n_levels <= FEW_LEVELS:
-        return _few_levels(grad, values, table, n_levels, given, shape)
-    return _many_levels(grad, values, table, given, shape)
+    return gradient_into(torch.empty_like(table), grad, values, (*own, *flags, source, soft))
 
 
 @lookup_backward.register_fake
@@ -122,41 +121,64 @@ def _(grad: Tensor, values: Tensor, table: Tensor, *others: Any) -> Tensor:
     return torch.empty_like(table)
 
 
-def _few_levels(
-    grad: Tensor, values: Tensor, table: Tensor, n_levels: int, given: tuple[Tensor, ...], shape: _Shape
-) -> Tensor:
-    n_rows, n_fields = grad.shape[:2]
-    n_parts = min(MOST_PARTS, -(-n_rows // ROWS_EACH))
-    rows_each = -(-n_rows // n_parts)
-    parts = torch.empty((n_parts, *table.shape), dtype=torch.float32, device=grad.device)
-    block_dim = max(16, shape.block_dim)
-    levels = max(16, _power_of_two(n_levels))
-    _device().few_levels_kernel[(n_fields, n_parts, -(-shape.dim // block_dim))](
-        grad, values, parts, n_rows, len(table), rows_each, *given, **shape.constants,
-        BLOCK=64 if levels > 64 else 128, BLOCK_DIM=block_dim, LEVELS=levels,
-    )  # fmt: skip
-    out = torch.empty_like(table)
-    block = 256
-    _device().sum_parts_kernel[(-(-out.numel() // block),)](parts, out, n_parts, out.numel(), BLOCK=block)
+def gradient_into(out: Tensor, grad: Tensor, values: Tensor, given: tuple[Any, ...]) -> Tensor:
+    """The gradient of the table, written to ``out`` (levels, dim)."""
+    own, flags, source, soft = given[:11], given[11:18], given[18], given[19]
+    cuts, start, special = own[0], own[3], own[9]
+    grad = grad.contiguous()
+    if grad.numel() == 0:
+        return out.zero_()
+    shape = _shape(values, out.shape[1], cuts, start, special, flags, source, soft)
+    tensors = (_or(source, start), *own, *_or_start(flags, start))
+    n_levels = cuts.shape[1] + 2 + special.shape[1] + 1
+    (_few_levels if n_levels <= FEW_LEVELS else _many_levels)(out, grad, values, n_levels, tensors, shape)
     return out
 
 
-def _many_levels(grad: Tensor, values: Tensor, table: Tensor, given: tuple[Tensor, ...], shape: _Shape) -> Tensor:
-    largest = torch.zeros((1,), dtype=torch.int32, device=grad.device)
-    sums = torch.zeros(table.shape, dtype=torch.int64, device=grad.device)
-    out = torch.empty_like(table)
+def _few_levels(
+    out: Tensor, grad: Tensor, values: Tensor, n_levels: int, given: tuple[Tensor, ...], shape: _Shape
+) -> None:
+    n_parts = min(MOST_PARTS, -(-shape.n_rows // ROWS_EACH))
+    parts = torch.empty((n_parts, *out.shape), dtype=torch.float32, device=grad.device)
+    block_dim, levels = max(16, shape.block_dim), max(16, _power_of_two(n_levels))
+    _device().few_levels_kernel[(shape.n_fields * n_parts, -(-shape.dim // block_dim))](
+        grad, values, parts, shape.n_rows, len(out), -(-shape.n_rows // n_parts), *given, **shape.constants,
+        BLOCK=64 if levels > 64 else 128, BLOCK_DIM=block_dim, LEVELS=levels,
+    )  # fmt: skip
+    sum_parts(parts, out)
+
+
+def sum_parts(parts: Tensor, out: Tensor) -> None:
+    """The sum of the parts (parts, ...) into ``out``, always in the same order."""
+    block, n_parts = 64, len(parts)
+    _device().sum_parts_kernel[(-(-out.numel() // block),)](
+        parts, out, n_parts, out.numel(), BLOCK=block, PARTS=min(64, _power_of_two(n_parts))
+    )
+
+
+def _many_levels(
+    out: Tensor, grad: Tensor, values: Tensor, n_levels: int, given: tuple[Tensor, ...], shape: _Shape
+) -> None:
+    # The bits of the largest gradient, of the largest weight (one, unless found to be more), and whether one is NaN.
+    largest = torch.zeros((3,), dtype=torch.int32, device=grad.device)
+    largest[1:2].fill_(ONE_BITS)
+    sums = torch.zeros(out.shape, dtype=torch.int64, device=grad.device)
     # A row of the table gets two contributions from a value at most (on a circle with one bin, say).
-    headroom = max(1, (2 * grad.shape[0]).bit_length())
+    headroom = max(1, (2 * shape.n_rows).bit_length())
     block = max(16, 2048 // shape.block_dim)
-    grid = (-(-shape.n_values // block), -(-shape.dim // shape.block_dim))
-    sizes = {**shape.constants, "BLOCK": block, "BLOCK_DIM": shape.block_dim}
     device = _device()
-    device.largest_kernel[grid](grad, values, largest, shape.n_values, *given, **sizes)
-    device.many_levels_kernel[grid](grad, values, largest, sums, shape.n_values, *given, **sizes, HEADROOM=headroom)
+    device.largest_kernel[(-(-grad.numel() // 4096),)](grad, largest, grad.numel(), BLOCK=4096)
+    if shape.constants["LINEAR"]:
+        device.largest_weight_kernel[(-(-shape.n_rows // 256) * shape.n_fields,)](
+            values, largest, shape.n_rows, *given, **shape.constants, BLOCK=256
+        )
+    device.many_levels_kernel[shape.grid(block)](
+        grad, values, largest, sums, shape.n_rows, *given, **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim,
+        HEADROOM=headroom,
+    )  # fmt: skip
     device.from_units_kernel[(-(-out.numel() // 1024),)](
         sums, largest, out, out.numel(), HEADROOM=headroom, BLOCK=1024
     )
-    return out
 
 
 def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -186,7 +208,7 @@ def _shape(
         "CUTS": cuts.shape[1], "STEPS": cuts.shape[1].bit_length(), "CODES": special.shape[1], "SOFT": soft,
         **{name: flag is not None for name, flag in zip(names, flags, strict=True)},
     }  # fmt: skip
-    return _Shape(len(values) * len(start), dim, min(LARGEST_BLOCK_DIM, _power_of_two(dim)), constants)
+    return _Shape(len(values), len(start), dim, min(LARGEST_BLOCK_DIM, _power_of_two(dim)), constants)
 
 
 def _or(tensor: Tensor | None, other: Tensor) -> Tensor:
@@ -205,11 +227,3 @@ def _power_of_two(number: int) -> int:
 def _device() -> ModuleType:
     # Why not at the top: without Triton there is nothing to import, and everything else works.
     return importlib.import_module("softbin.deep.kernels.device")
-
-
-@cache
-def _interpreted() -> bool:
-    """Whether Triton was asked to interpret kernels on the CPU, as tests do (TRITON_INTERPRET=1)."""
-    import os
-
-    return os.environ.get("TRITON_INTERPRET") == "1"
