@@ -34,7 +34,7 @@ def place(
     low = tl.zeros(x.shape, tl.int32)
     high = low + most
     for _ in range(STEPS):
-        middle = (low + high) // 2
+        middle = (low + high) >> 1
         open_ = low < high
         cut = tl.load(cuts + j * CUTS + middle, mask=open_, other=0.0)
         right = open_ & (cut <= x)
@@ -105,7 +105,7 @@ def forward_kernel(
     CUTS: tl.constexpr, STEPS: tl.constexpr, CODES: tl.constexpr, SOFT: tl.constexpr,
     FLAT: tl.constexpr, LINEAR: tl.constexpr, BOUNDED: tl.constexpr, FINITE: tl.constexpr,
     STRICT: tl.constexpr, BLANK: tl.constexpr, VOID: tl.constexpr,
-    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr,
+    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr, PLACES: tl.constexpr,
 ):  # fmt: skip
     """out[row, field, :] = lower weight * table[lower row] + upper weight * table[upper row]."""
     field = tl.program_id(0) % N_FIELDS
@@ -119,12 +119,12 @@ def forward_kernel(
         CUTS, STEPS, CODES, SOFT, FLAT, LINEAR, BOUNDED, FINITE, STRICT, BLANK, VOID,
     )  # fmt: skip
     inside = there[:, None] & (d < DIM)[None, :]
-    rows = tl.load(table + lower.to(tl.int64)[:, None] * DIM + d[None, :], mask=inside, other=0.0).to(tl.float32)
+    rows = tl.load(table + lower.to(PLACES)[:, None] * DIM + d[None, :], mask=inside, other=0.0).to(tl.float32)
     found = lower_weight[:, None] * rows
     if SOFT:
-        rows = tl.load(table + upper.to(tl.int64)[:, None] * DIM + d[None, :], mask=inside, other=0.0).to(tl.float32)
+        rows = tl.load(table + upper.to(PLACES)[:, None] * DIM + d[None, :], mask=inside, other=0.0).to(tl.float32)
         found += upper_weight[:, None] * rows
-    to = (row.to(tl.int64)[:, None] * N_FIELDS + field) * DIM + d[None, :]
+    to = (row.to(PLACES)[:, None] * N_FIELDS + field) * DIM + d[None, :]
     tl.store(out + to, found.to(out.dtype.element_ty), mask=inside)
 
 
@@ -137,7 +137,7 @@ def few_levels_kernel(
     CUTS: tl.constexpr, STEPS: tl.constexpr, CODES: tl.constexpr, SOFT: tl.constexpr,
     FLAT: tl.constexpr, LINEAR: tl.constexpr, BOUNDED: tl.constexpr, FINITE: tl.constexpr,
     STRICT: tl.constexpr, BLANK: tl.constexpr, VOID: tl.constexpr,
-    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr, LEVELS: tl.constexpr,
+    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr, PLACES: tl.constexpr, LEVELS: tl.constexpr,
 ):  # fmt: skip
     """parts[p, levels of field j, :]: the gradient from the rows of program p."""
     field = tl.program_id(0) % N_FIELDS
@@ -164,7 +164,7 @@ def few_levels_kernel(
     for at in range(part * rows_each, behind, BLOCK):
         row = at + tl.arange(0, BLOCK)
         there = row < behind
-        from_ = (row.to(tl.int64)[:, None] * N_FIELDS + field) * DIM + d[None, :]
+        from_ = (row.to(PLACES)[:, None] * N_FIELDS + field) * DIM + d[None, :]
         g = tl.load(grad + from_, mask=there[:, None] & (d < DIM)[None, :], other=0.0)
         x = values_of(values, source, field, row, there, N_COLUMNS, VIEWS)
         lower, upper, lower_weight, upper_weight = place(
@@ -251,7 +251,7 @@ def many_levels_kernel(
     CUTS: tl.constexpr, STEPS: tl.constexpr, CODES: tl.constexpr, SOFT: tl.constexpr,
     FLAT: tl.constexpr, LINEAR: tl.constexpr, BOUNDED: tl.constexpr, FINITE: tl.constexpr,
     STRICT: tl.constexpr, BLANK: tl.constexpr, VOID: tl.constexpr,
-    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr, HEADROOM: tl.constexpr,
+    BLOCK: tl.constexpr, BLOCK_DIM: tl.constexpr, PLACES: tl.constexpr, HEADROOM: tl.constexpr,
 ):  # fmt: skip
     """Adds every contribution, in units, to the 64-bit sums of its row."""
     field = tl.program_id(0) % N_FIELDS
@@ -265,17 +265,20 @@ def many_levels_kernel(
         CUTS, STEPS, CODES, SOFT, FLAT, LINEAR, BOUNDED, FINITE, STRICT, BLANK, VOID,
     )  # fmt: skip
     unit = unit_of(largest, HEADROOM)
-    inside = there[:, None] & (d < DIM)[None, :]
-    from_ = (row.to(tl.int64)[:, None] * N_FIELDS + field) * DIM + d[None, :]
-    g = tl.load(grad + from_, mask=inside, other=0.0).to(tl.float32)
     odd = there & ~(tl.abs(lower_weight) + tl.abs(upper_weight) < float("inf"))
     tl.atomic_max(largest + 2, tl.max(odd.to(tl.int32), 0), sem="relaxed")
-    ours = ((lower_weight[:, None] * g).to(tl.float64) * unit).to(tl.int64)
-    to = sums + lower.to(tl.int64)[:, None] * DIM + d[None, :]
+    # Why upside down, and times one: neighbouring threads must get neighbouring numbers of a row, so that a row takes a few
+    # requests; a compiler that knows the numbers to be neighbours gives several of them to one thread instead.
+    at = d * tl.load(largest + 3)
+    inside = (d < DIM)[:, None] & there[None, :]
+    from_ = (row.to(PLACES)[None, :] * N_FIELDS + field) * DIM + d[:, None]
+    g = tl.load(grad + from_, mask=inside, other=0.0).to(tl.float32)
+    ours = ((lower_weight[None, :] * g).to(tl.float64) * unit).to(tl.int64)
+    to = sums + lower.to(PLACES)[None, :] * DIM + at[:, None]
     tl.atomic_add(to, ours, mask=inside & (ours != 0), sem="relaxed")
     if SOFT:
-        ours = ((upper_weight[:, None] * g).to(tl.float64) * unit).to(tl.int64)
-        to = sums + upper.to(tl.int64)[:, None] * DIM + d[None, :]
+        ours = ((upper_weight[None, :] * g).to(tl.float64) * unit).to(tl.int64)
+        to = sums + upper.to(PLACES)[None, :] * DIM + at[:, None]
         tl.atomic_add(to, ours, mask=inside & (ours != 0), sem="relaxed")
 
 

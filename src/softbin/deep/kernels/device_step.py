@@ -48,33 +48,25 @@ def activate_kernel(
 
 
 @triton.jit
-def head_kernel(
-    h, alive, head, head_bias, y, w, slope, before_grad, parts, n_rows, n_parts_numbers, at_bias, at_head_bias, at_sums,
-    scale, WIDTH: tl.constexpr, BINARY: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+def score_kernel(
+    h, head, head_bias, y, w, slope, parts, n_rows, n_parts_numbers, at_head_bias, at_sums,
+    WIDTH: tl.constexpr, BINARY: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Scores, losses, the losses' slopes, and the gradient before the last layer's activation.
-
-    slope = w d loss / d score / n_rows; the step divides by the mean weight later.
-    """
+    """Scores, losses, and the losses' slopes, w d loss / d score / n_rows; the step divides by the mean weight later."""
     d = tl.arange(0, BLOCK)
     wide = d < WIDTH
     weights = tl.load(head + d, mask=wide, other=0.0)
     bias = tl.load(head_bias)
-    head_sum = tl.zeros((BLOCK,), tl.float32)
-    bias_sum = tl.zeros((BLOCK,), tl.float32)
     losses = tl.zeros((ROWS,), tl.float32)
     slopes = tl.zeros((ROWS,), tl.float32)
     totals = tl.zeros((ROWS,), tl.float32)
     for at in range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS):
         row = at + tl.arange(0, ROWS)
         there = row < n_rows
-        inside = there[:, None] & wide[None, :]
-        n = row[:, None] * WIDTH + d[None, :]
-        own = tl.load(h + n, mask=inside, other=0.0).to(tl.float32)
-        lives = tl.load(alive + n, mask=inside, other=0)
+        own = tl.load(h + row[:, None] * WIDTH + d[None, :], mask=there[:, None] & wide[None, :], other=0.0)
         target = tl.load(y + row, mask=there, other=0.0)
         weight = tl.load(w + row, mask=there, other=0.0)
-        score = tl.sum(own * weights[None, :], 1) + bias
+        score = tl.sum(own.to(tl.float32) * weights[None, :], 1) + bias
         if BINARY:
             small = tl.exp(-tl.abs(score))
             loss = tl.maximum(score, 0.0) - score * target + tl.log(1.0 + small)
@@ -89,13 +81,7 @@ def head_kernel(
         slopes += pull
         totals += weight
         tl.store(slope + row, pull, mask=there)
-        head_sum += tl.sum(pull[:, None] * own, 0)
-        back = tl.where(lives != 0, pull[:, None] * weights[None, :] * scale, 0.0)
-        bias_sum += tl.sum(back, 0)
-        tl.store(before_grad + n, back.to(before_grad.dtype.element_ty), mask=inside)
     parts += tl.program_id(0) * n_parts_numbers
-    tl.store(parts + d, head_sum, mask=wide)
-    tl.store(parts + at_bias + d, bias_sum, mask=wide)
     tl.store(parts + at_head_bias, tl.sum(slopes, 0))
     tl.store(parts + at_sums, tl.sum(losses, 0))
     tl.store(parts + at_sums + 1, tl.sum(totals, 0))
@@ -103,37 +89,49 @@ def head_kernel(
 
 @triton.jit
 def back_kernel(
-    product, passed, slope, head, alive, total, before_grad, parts, n_rows, n_parts_numbers, at_bias, scale,
-    WIDTH: tl.constexpr, FROM_HEAD: tl.constexpr, RESIDUAL: tl.constexpr, KEEPS: tl.constexpr,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    product, passed, slope, head, h, alive, total, before_grad, parts, n_rows, n_parts_numbers, at_bias, scale,
+    WIDTH: tl.constexpr, LAST: tl.constexpr, FROM_HEAD: tl.constexpr, RESIDUAL: tl.constexpr, KEEPS: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """From what the next layer's matrix sends back to the gradient before this layer's activation.
+    """From what the next layer sends back to the gradient before this layer's activation.
 
-    What goes around the next layer (RESIDUAL) comes on top: slope x head where that is the last one, else ``passed``.
+    To the LAST layer the head sends slope x head. To the others a matrix sends ``product``, and what goes around that
+    matrix (RESIDUAL) comes on top: again the head's, for the last but one (FROM_HEAD), or ``passed``.
     """
-    d = tl.arange(0, BLOCK)
+    n_tiles: tl.constexpr = (WIDTH + COLUMNS - 1) // COLUMNS
+    first = tl.program_id(0) // n_tiles
+    d = tl.program_id(0) % n_tiles * COLUMNS + tl.arange(0, COLUMNS)
     wide = d < WIDTH
-    bias_sum = tl.zeros((BLOCK,), tl.float32)
-    if FROM_HEAD:
-        weights = tl.load(head + d, mask=wide, other=0.0)
-    for at in range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS):
+    # Why whole tiles: each thread sums its own numbers, and threads meet once, behind the loop.
+    bias_sum = tl.zeros((ROWS, COLUMNS), tl.float32)
+    head_sum = tl.zeros((ROWS, COLUMNS), tl.float32)
+    weights = tl.load(head + d, mask=wide, other=0.0)
+    for at in range(first * ROWS, n_rows, tl.num_programs(0) // n_tiles * ROWS):
         row = at + tl.arange(0, ROWS)
         there = row < n_rows
         inside = there[:, None] & wide[None, :]
         n = row[:, None] * WIDTH + d[None, :]
-        g = tl.load(product + n, mask=inside, other=0.0).to(tl.float32)
         lives = tl.load(alive + n, mask=inside, other=0)
-        if RESIDUAL:
-            if FROM_HEAD:
-                g += tl.load(slope + row, mask=there, other=0.0)[:, None] * weights[None, :]
-            else:
-                g += tl.load(passed + n, mask=inside, other=0.0).to(tl.float32)
-        if KEEPS:
-            tl.store(total + n, g.to(total.dtype.element_ty), mask=inside)
+        pull = tl.load(slope + row, mask=there, other=0.0)
+        if LAST:
+            g = pull[:, None] * weights[None, :]
+            head_sum += pull[:, None] * tl.load(h + n, mask=inside, other=0.0).to(tl.float32)
+        else:
+            g = tl.load(product + n, mask=inside, other=0.0).to(tl.float32)
+            if RESIDUAL:
+                if FROM_HEAD:
+                    g += pull[:, None] * weights[None, :]
+                else:
+                    g += tl.load(passed + n, mask=inside, other=0.0).to(tl.float32)
+            if KEEPS:
+                tl.store(total + n, g.to(total.dtype.element_ty), mask=inside)
         back = tl.where(lives != 0, g * scale, 0.0)
-        bias_sum += tl.sum(back, 0)
+        bias_sum += back
         tl.store(before_grad + n, back.to(before_grad.dtype.element_ty), mask=inside)
-    tl.store(parts + tl.program_id(0) * n_parts_numbers + at_bias + d, bias_sum, mask=wide)
+    parts += first * n_parts_numbers
+    tl.store(parts + at_bias + d, tl.sum(bias_sum, 0), mask=wide)
+    if LAST:
+        tl.store(parts + d, tl.sum(head_sum, 0), mask=wide)
 
 
 @triton.jit
@@ -147,7 +145,7 @@ def squares_kernel(grad, squares, n_numbers, BLOCK: tl.constexpr):
 @triton.jit
 def adamw_kernel(
     weights, grad, first, second, average, half, squares, sums, rate, step, loss_sum, n_numbers, n_squares, n_rows,
-    n_decaying, decay, clip, keep, beta1, beta2, eps, log_beta1, log_beta2, BLOCK: tl.constexpr, SQUARES: tl.constexpr,
+    n_decaying, n_half, decay, clip, keep, beta1, beta2, eps, log_beta1, log_beta2, BLOCK: tl.constexpr, SQUARES: tl.constexpr,
 ):  # fmt: skip
     """Clipping, AdamW, the average of the weights, and the weights in half precision for the next step."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -176,6 +174,6 @@ def adamw_kernel(
     tl.store(first + at, m, mask=there)
     tl.store(second + at, v, mask=there)
     tl.store(average + at, keep * a + (1.0 - keep) * p, mask=there)
-    tl.store(half + at, p.to(half.dtype.element_ty), mask=there)
+    tl.store(half + at, p.to(half.dtype.element_ty), mask=at < n_half)
     if tl.program_id(0) == 0:
         tl.store(loss_sum, tl.load(loss_sum) + (loss * mean / n_rows).to(tl.float64))

@@ -27,8 +27,9 @@ from softbin.deep.training import Step, TrainingOptions
 
 HALF = torch.bfloat16
 ALIGNED = 64  # numbers
-TILE_ROWS = 8
-MOST_PROGRAMS = 528
+SCORED_ROWS = 8  # in one tile
+TILE = {"ROWS": 32, "COLUMNS": 128}
+MOST_PARTS = 2048
 WIDEST = 2048
 
 
@@ -122,11 +123,11 @@ class FusedStep(Step):
         self.alive = [torch.empty((n_rows, width), dtype=torch.int8, device=self.device) for _ in range(depth)]
         self.back, self.sent, self.passed = half(n_rows, width), half(n_rows, width), half(n_rows, width)
         self.sent_in = half(n_rows, self.layers[0].weight.shape[1])
-        self.n_programs = min(MOST_PROGRAMS, -(-n_rows // TILE_ROWS))
         # The numbers of parts are laid out as those of the gradient are, from the head's weights to its bias.
         self.base = self.at[self.head.weight]
         self.n_summed = self.at[self.head.bias] + ALIGNED - self.base
-        self.parts = torch.zeros((self.n_programs, self.n_summed + ALIGNED), device=self.device)
+        n_parts = min(MOST_PARTS, -(-n_rows // TILE["ROWS"]))
+        self.parts = torch.zeros((n_parts, self.n_summed + ALIGNED), device=self.device)
         self.sums = torch.zeros(self.n_summed + ALIGNED, device=self.device)
         self.square_block = max(1024, 1 << (-(-self.n_numbers // 1024) - 1).bit_length())
         self.squares = torch.zeros(-(-self.n_numbers // self.square_block), device=self.device)
@@ -169,23 +170,18 @@ class FusedStep(Step):
 
     def _backward(self, given: tuple[Any, ...]) -> None:
         last = len(self.layers) - 1
-        tile: dict[str, Any] = {
-            "WIDTH": self.width, "ROWS": TILE_ROWS, "BLOCK": 1 << (self.width - 1).bit_length(), "num_warps": 8
-        }  # fmt: skip
         n_rows, stride = len(self.values), self.parts.shape[1]
-        _device().head_kernel[(self.n_programs,)](
-            self.hidden[last], self.alive[last], self.head.weight, self.head.bias, self.target, self.weight, self.slope,
-            self.back, self.parts, n_rows, stride, self._at_bias(last), self.at[self.head.bias] - self.base,
-            self.n_summed, self._scale, BINARY=self.loss.name == "binary", **tile,
+        n_scored = min(len(self.parts), -(-n_rows // SCORED_ROWS))
+        _device().score_kernel[(n_scored,)](
+            self.hidden[last], self.head.weight, self.head.bias, self.target, self.weight, self.slope, self.parts,
+            n_rows, stride, self.at[self.head.bias] - self.base, self.n_summed, WIDTH=self.width,
+            BINARY=self.loss.name == "binary", ROWS=SCORED_ROWS, BLOCK=1 << (self.width - 1).bit_length(),
         )  # fmt: skip
+        self._back(last)
         for i in range(last, 0, -1):
             self._weight_gradient(i, self.hidden[i - 1])
             torch.mm(self.back, self._view(self.half, self.layers[i].weight), out=self.sent)
-            _device().back_kernel[(self.n_programs,)](
-                self.sent, self.passed, self.slope, self.head.weight, self.alive[i - 1], self.passed, self.back,
-                self.parts, n_rows, stride, self._at_bias(i - 1), self._scale, FROM_HEAD=i == last,
-                RESIDUAL=self.residual, KEEPS=self.residual and i > 1, **tile,
-            )  # fmt: skip
+            self._back(i - 1)
         self._weight_gradient(0, self.embedded)
         torch.mm(self.back, self._view(self.half, self.layers[0].weight), out=self.sent_in)
         table = self._view(self.grads, self.embedding.weight)
@@ -193,6 +189,16 @@ class FusedStep(Step):
         gradient_into(table, self.sent_in.view(shape), self.located, given)
         sum_parts(self.parts, self.sums)
         self.grads[self.base : self.base + self.n_summed].copy_(self.sums[: self.n_summed])
+
+    def _back(self, i: int) -> None:
+        """The gradient before the activation of layer i into ``back``."""
+        last, n_rows = len(self.layers) - 1, len(self.values)
+        n_tiles = -(-self.width // TILE["COLUMNS"])
+        _device().back_kernel[(min(MOST_PARTS, -(-n_rows // TILE["ROWS"])) * n_tiles,)](
+            self.sent, self.passed, self.slope, self.head.weight, self.hidden[i], self.alive[i], self.passed, self.back,
+            self.parts, n_rows, self.parts.shape[1], self._at_bias(i), self._scale, WIDTH=self.width, LAST=i == last,
+            FROM_HEAD=i == last - 1, RESIDUAL=self.residual, KEEPS=self.residual and 0 < i < last, **TILE,
+        )  # fmt: skip
 
     def _weight_gradient(self, i: int, x: Tensor) -> None:
         into = self._view(self.grads, self.layers[i].weight)
@@ -207,7 +213,7 @@ class FusedStep(Step):
         _device().adamw_kernel[(-(-self.n_numbers // 1024),)](
             self.flat, self.grads, self.first, self.second, self.flat_average, self.half, self.squares,
             self.sums[self.n_summed :], self.rate, self.t, self.loss_sum, self.n_numbers, n_squares, len(self.values),
-            self.n_decaying, options.weight_decay, options.clip, self.keep, beta1, beta2, group["eps"],
+            self.n_decaying, self.at[self.embedding.weight], options.weight_decay, options.clip, self.keep, beta1, beta2, group["eps"],
             math.log(beta1), math.log(beta2), BLOCK=1024, SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
         )  # fmt: skip
 

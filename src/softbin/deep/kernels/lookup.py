@@ -1,8 +1,7 @@
 """The lookup as one Triton kernel each way: raw values and a table in, embeddings out, the table's gradient back.
 
-Forward reads a value, finds its bin, and writes the mix of two rows: nothing in between touches memory. The definition
-stores rows, weights and two gathered copies of the output; at 28 columns, 16 coordinates and bfloat16 the kernel moves 1
-byte where it moves about 15. Under autocast embeddings come out in autocast's precision, rounded once.
+Forward reads a value, finds its bin, and writes the mix of two rows; the definition stores rows, weights and two gathered
+copies of the output on the way. Under autocast embeddings come out in autocast's precision, rounded once.
 
 Both directions are operators of torch (``torch.ops.softbin``), so ``torch.compile`` and CUDA graphs take them as they
 are. Gradients of the table are the same bits in every run. What the kernels do not do, the definition does: float64
@@ -20,7 +19,7 @@ from torch import Tensor
 from softbin.deep.locate import Edges, Locate
 
 FEW_LEVELS = 128  # of one field: up to here its gradient is a product of matrices
-ROWS_EACH = 256  # of a program of that product, at least
+ROWS_EACH = 128  # of a program of that product, at least
 MOST_PARTS = 256
 LARGEST_BLOCK_DIM = 64
 ONE_BITS = 0x3F800000  # of 1.0 in float32
@@ -51,7 +50,8 @@ def arguments(locate: Locate, values: Tensor) -> tuple[Tensor, tuple[Any, ...]]:
     """Values as the operators take them, and everything they need of ``locate``."""
     # Why here: what a circle does to a value is Locate's own business; the rest of it the kernel does.
     views = locate.has_views and not locate.circles
-    values = values if views else locate.fields(values)
+    if not views or values.ndim != 2 or values.shape[1] != locate.n_columns:
+        values = locate.fields(values)
     if values.dtype not in (torch.float32, torch.float64):
         values = values.float()
     own = locate.edges(values.dtype)
@@ -72,6 +72,7 @@ class _Shape(NamedTuple):
     dim: int
     block_dim: int
     constants: dict[str, Any]
+    places: Any  # integers wide enough to count the numbers of the largest tensor
 
     def grid(self, block: int) -> tuple[int, int]:
         return -(-self.n_rows // block) * self.n_fields, -(-self.dim // self.block_dim)
@@ -88,12 +89,14 @@ def lookup(
     own = (cuts, left, width, start, last, lower_row, upper_row, missing_row, special_row, special, ends)
     flags = (flat, linear, bounded, finite, strict, blank, void)
     out = values.new_empty((len(values), len(start), table.shape[1]), dtype=dtype)
-    shape = _shape(values, table.shape[1], cuts, start, special, flags, source, soft)
+    shape = _shape(values, table.shape[1], cuts, start, special, flags, source, soft, len(table))
     if out.numel():
-        block = max(16, 2048 // shape.block_dim)
+        # Measured: one warp each where tables are small, wide programs where rows come from afar.
+        numbers, warps = (1024, 1) if _n_levels(cuts, special) <= FEW_LEVELS else (8192, 8)
+        block = max(16, numbers // shape.block_dim)
         _device().forward_kernel[shape.grid(block)](
             values, table, out, shape.n_rows, _or(source, start), *own, *_or_start(flags, start),
-            **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim,
+            **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim, PLACES=shape.places, num_warps=warps,
         )  # fmt: skip
     return out
 
@@ -128,9 +131,9 @@ def gradient_into(out: Tensor, grad: Tensor, values: Tensor, given: tuple[Any, .
     grad = grad.contiguous()
     if grad.numel() == 0:
         return out.zero_()
-    shape = _shape(values, out.shape[1], cuts, start, special, flags, source, soft)
+    shape = _shape(values, out.shape[1], cuts, start, special, flags, source, soft, len(out))
     tensors = (_or(source, start), *own, *_or_start(flags, start))
-    n_levels = cuts.shape[1] + 2 + special.shape[1] + 1
+    n_levels = _n_levels(cuts, special)
     (_few_levels if n_levels <= FEW_LEVELS else _many_levels)(out, grad, values, n_levels, tensors, shape)
     return out
 
@@ -143,25 +146,27 @@ def _few_levels(
     block_dim, levels = max(16, shape.block_dim), max(16, _power_of_two(n_levels))
     _device().few_levels_kernel[(shape.n_fields * n_parts, -(-shape.dim // block_dim))](
         grad, values, parts, shape.n_rows, len(out), -(-shape.n_rows // n_parts), *given, **shape.constants,
-        BLOCK=64 if levels > 64 else 128, BLOCK_DIM=block_dim, LEVELS=levels,
+        BLOCK=64 if levels > 32 else 32, BLOCK_DIM=block_dim, LEVELS=levels, PLACES=shape.places,
+        num_warps=4 if levels > 32 else 1,
     )  # fmt: skip
     sum_parts(parts, out)
 
 
 def sum_parts(parts: Tensor, out: Tensor) -> None:
     """The sum of the parts (parts, ...) into ``out``, always in the same order."""
-    block, n_parts = 64, len(parts)
+    block, n_parts = 16, len(parts)
     _device().sum_parts_kernel[(-(-out.numel() // block),)](
-        parts, out, n_parts, out.numel(), BLOCK=block, PARTS=min(64, _power_of_two(n_parts))
+        parts, out, n_parts, out.numel(), BLOCK=block, PARTS=min(128, _power_of_two(n_parts))
     )
 
 
 def _many_levels(
     out: Tensor, grad: Tensor, values: Tensor, n_levels: int, given: tuple[Tensor, ...], shape: _Shape
 ) -> None:
-    # The bits of the largest gradient, of the largest weight (one, unless found to be more), and whether one is NaN.
-    largest = torch.zeros((3,), dtype=torch.int32, device=grad.device)
+    # The bits of the largest gradient, of the largest weight (one, unless found to be more), whether one is NaN; one.
+    largest = torch.zeros((4,), dtype=torch.int32, device=grad.device)
     largest[1:2].fill_(ONE_BITS)
+    largest[3:4].fill_(1)
     sums = torch.zeros(out.shape, dtype=torch.int64, device=grad.device)
     # A row of the table gets two contributions from a value at most (on a circle with one bin, say).
     headroom = max(1, (2 * shape.n_rows).bit_length())
@@ -174,7 +179,7 @@ def _many_levels(
         )
     device.many_levels_kernel[shape.grid(block)](
         grad, values, largest, sums, shape.n_rows, *given, **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim,
-        HEADROOM=headroom,
+        PLACES=shape.places, HEADROOM=headroom,
     )  # fmt: skip
     device.from_units_kernel[(-(-out.numel() // 1024),)](
         sums, largest, out, out.numel(), HEADROOM=headroom, BLOCK=1024
@@ -200,7 +205,7 @@ lookup.register_autograd(_table_gradient, setup_context=_keep_inputs)
 
 def _shape(
     values: Tensor, dim: int, cuts: Tensor, start: Tensor, special: Tensor, flags: tuple[Tensor | None, ...],
-    source: Tensor | None, soft: bool,
+    source: Tensor | None, soft: bool, n_levels: int,
 ) -> _Shape:  # fmt: skip
     names = ("FLAT", "LINEAR", "BOUNDED", "FINITE", "STRICT", "BLANK", "VOID")
     constants = {
@@ -208,7 +213,14 @@ def _shape(
         "CUTS": cuts.shape[1], "STEPS": cuts.shape[1].bit_length(), "CODES": special.shape[1], "SOFT": soft,
         **{name: flag is not None for name, flag in zip(names, flags, strict=True)},
     }  # fmt: skip
-    return _Shape(len(values), len(start), dim, min(LARGEST_BLOCK_DIM, _power_of_two(dim)), constants)
+    largest = max(len(values) * max(len(start) * dim, values.shape[1]), n_levels * dim)
+    places = _device().tl.int32 if largest < 2**31 - 2**16 else _device().tl.int64
+    return _Shape(len(values), len(start), dim, min(LARGEST_BLOCK_DIM, _power_of_two(dim)), constants, places)
+
+
+def _n_levels(cuts: Tensor, special: Tensor) -> int:
+    """The most levels that a field can have: knots, special codes, missing."""
+    return cuts.shape[1] + 2 + special.shape[1] + 1
 
 
 def _or(tensor: Tensor | None, other: Tensor) -> Tensor:
