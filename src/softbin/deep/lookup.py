@@ -40,7 +40,8 @@ def implementation(values: Tensor, table: Tensor, edges: Edges | None = None) ->
         return asked if asked != "triton" or can_run(values, table, edges) else "definition"
     if values.is_cuda and can_run(values, table, edges):
         return "triton"
-    if torch.compiler.is_compiling() or values.device.type != "cpu" or table.dtype not in (torch.float32, torch.float64):
+    whole = table.dtype in (torch.float32, torch.float64)
+    if torch.compiler.is_compiling() or values.device.type != "cpu" or not whole:
         return "definition"
     return "bag"
 

@@ -225,7 +225,7 @@ def largest_weight_kernel(
     row = tl.program_id(0) // N_FIELDS * BLOCK + tl.arange(0, BLOCK)
     there = row < n_rows
     x = values_of(values, source, field, row, there, N_COLUMNS, VIEWS)
-    lower, upper, lower_weight, upper_weight = place(
+    _, _, lower_weight, upper_weight = place(
         x, field, cuts, left, width, start, last, lower_row, upper_row, missing_row, special_row, special, ends,
         flat, linear, bounded, finite, strict, blank, void,
         CUTS, STEPS, CODES, SOFT, FLAT, LINEAR, BOUNDED, FINITE, STRICT, BLANK, VOID,
@@ -267,8 +267,8 @@ def many_levels_kernel(
     unit = unit_of(largest, HEADROOM)
     odd = there & ~(tl.abs(lower_weight) + tl.abs(upper_weight) < float("inf"))
     tl.atomic_max(largest + 2, tl.max(odd.to(tl.int32), 0), sem="relaxed")
-    # Why upside down, and times one: neighbouring threads must get neighbouring numbers of a row, so that a row takes a few
-    # requests; a compiler that knows the numbers to be neighbours gives several of them to one thread instead.
+    # Why upside down, and times one: neighbouring threads must get neighbouring numbers of a row, so that a row takes
+    # a few requests; a compiler that knows the numbers to be neighbours gives several of them to one thread instead.
     at = d * tl.load(largest + 3)
     inside = (d < DIM)[:, None] & there[None, :]
     from_ = (row.to(PLACES)[None, :] * N_FIELDS + field) * DIM + d[:, None]

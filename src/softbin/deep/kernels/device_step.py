@@ -52,7 +52,7 @@ def score_kernel(
     h, head, head_bias, y, w, slope, parts, n_rows, n_parts_numbers, at_head_bias, at_sums,
     WIDTH: tl.constexpr, BINARY: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Scores, losses, and the losses' slopes, w d loss / d score / n_rows; the step divides by the mean weight later."""
+    """Scores, losses, and their slopes, w d loss / d score / n_rows; the step divides by the mean weight later."""
     d = tl.arange(0, BLOCK)
     wide = d < WIDTH
     weights = tl.load(head + d, mask=wide, other=0.0)
@@ -145,7 +145,8 @@ def squares_kernel(grad, squares, n_numbers, BLOCK: tl.constexpr):
 @triton.jit
 def adamw_kernel(
     weights, grad, first, second, average, half, squares, sums, rate, step, loss_sum, n_numbers, n_squares, n_rows,
-    n_decaying, n_half, decay, clip, keep, beta1, beta2, eps, log_beta1, log_beta2, BLOCK: tl.constexpr, SQUARES: tl.constexpr,
+    n_decaying, n_half, decay, clip, keep, beta1, beta2, eps, log_beta1, log_beta2,
+    BLOCK: tl.constexpr, SQUARES: tl.constexpr,
 ):  # fmt: skip
     """Clipping, AdamW, the average of the weights, and the weights in half precision for the next step."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,15 +1,15 @@
 """The training step of the usual network, written out: bins, a residual perceptron, one score, AdamW.
 
-The same step as ``training.Step``, for what most trainings are (see ``fits``), without autograd in between. Large products
-of matrices stay with cuBLAS; everything between two of them is one kernel:
+The same step as ``training.Step``, for what most trainings are (see ``fits``), without autograd in between. Large
+products of matrices stay with cuBLAS; between two of them there is one kernel:
 
-    gather rows | lookup | product + bias, activation (3 x) | scores, loss and back to the last activation in one
-    per layer: gradient of its matrix (summed in float32), product back, activation back | table | norm | AdamW, average
+    gather rows | lookup | per layer: product + bias, activation | scores and losses | back through the last activation
+    per layer: gradient of its matrix, product back, back through the activation before | table | norm | AdamW, average
 
-Parameters, gradients, both moments and the average lie in one flat buffer each, so that the whole optimiser is one pass;
-the parameters of the network, the optimiser's state and ``averages`` are views of them. Weights of the products are kept
-in bfloat16 by the optimiser, for the next step. Differs from ``Step`` in rounding and in dropout's coins alone: the score
-is a float32 sum, gradients of weights are never rounded to bfloat16.
+Parameters, gradients, both moments and the average lie in one flat buffer each, so that the whole optimiser is one
+pass; the parameters of the network, the optimiser's state and ``averages`` are views of them. Weights of the products
+are kept in bfloat16 by the optimiser, for the next step. Differs from ``Step`` in rounding and in dropout's coins alone:
+the score is a float32 sum, gradients of weights are never rounded to bfloat16. The same bits come out in every run.
 """
 
 import math
@@ -213,8 +213,8 @@ class FusedStep(Step):
         _device().adamw_kernel[(-(-self.n_numbers // 1024),)](
             self.flat, self.grads, self.first, self.second, self.flat_average, self.half, self.squares,
             self.sums[self.n_summed :], self.rate, self.t, self.loss_sum, self.n_numbers, n_squares, len(self.values),
-            self.n_decaying, self.at[self.embedding.weight], options.weight_decay, options.clip, self.keep, beta1, beta2, group["eps"],
-            math.log(beta1), math.log(beta2), BLOCK=1024, SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
+            self.n_decaying, self.at[self.embedding.weight], options.weight_decay, options.clip, self.keep, beta1, beta2,
+            group["eps"], math.log(beta1), math.log(beta2), BLOCK=1024, SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
         )  # fmt: skip
 
     def _at_bias(self, i: int) -> int:

@@ -1,7 +1,7 @@
 """The lookup as one Triton kernel each way: raw values and a table in, embeddings out, the table's gradient back.
 
-Forward reads a value, finds its bin, and writes the mix of two rows; the definition stores rows, weights and two gathered
-copies of the output on the way. Under autocast embeddings come out in autocast's precision, rounded once.
+Forward reads a value, finds its bin, and writes the mix of two rows; the definition stores rows, weights and two
+gathered copies of the output on the way. Under autocast embeddings come out in autocast's precision, rounded once.
 
 Both directions are operators of torch (``torch.ops.softbin``), so ``torch.compile`` and CUDA graphs take them as they
 are. Gradients of the table are the same bits in every run. What the kernels do not do, the definition does: float64
@@ -181,9 +181,7 @@ def _many_levels(
         grad, values, largest, sums, shape.n_rows, *given, **shape.constants, BLOCK=block, BLOCK_DIM=shape.block_dim,
         PLACES=shape.places, HEADROOM=headroom,
     )  # fmt: skip
-    device.from_units_kernel[(-(-out.numel() // 1024),)](
-        sums, largest, out, out.numel(), HEADROOM=headroom, BLOCK=1024
-    )
+    device.from_units_kernel[(-(-out.numel() // 1024),)](sums, largest, out, out.numel(), HEADROOM=headroom, BLOCK=1024)
 
 
 def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
