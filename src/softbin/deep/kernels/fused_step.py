@@ -8,8 +8,8 @@ products of matrices stay with cuBLAS; between two of them there is one kernel:
 
 Parameters, gradients, both moments and the average lie in one flat buffer each, so that the whole optimiser is one
 pass; the parameters of the network, the optimiser's state and ``averages`` are views of them. Weights of the products
-are kept in bfloat16 by the optimiser, for the next step. Differs from ``Step`` in rounding and in dropout's coins alone:
-the score is a float32 sum, gradients of weights are never rounded to bfloat16. The same bits come out in every run.
+are kept in bfloat16 by the optimiser, for the next step. Differs from ``Step`` in rounding and in dropout's coins
+alone: the score is a float32 sum, gradients of weights are never rounded to bfloat16. Every run gives the same bits.
 """
 
 import math
@@ -213,8 +213,9 @@ class FusedStep(Step):
         _device().adamw_kernel[(-(-self.n_numbers // 1024),)](
             self.flat, self.grads, self.first, self.second, self.flat_average, self.half, self.squares,
             self.sums[self.n_summed :], self.rate, self.t, self.loss_sum, self.n_numbers, n_squares, len(self.values),
-            self.n_decaying, self.at[self.embedding.weight], options.weight_decay, options.clip, self.keep, beta1, beta2,
-            group["eps"], math.log(beta1), math.log(beta2), BLOCK=1024, SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
+            self.n_decaying, self.at[self.embedding.weight], options.weight_decay, options.clip, self.keep, beta1,
+            beta2, group["eps"], math.log(beta1), math.log(beta2), BLOCK=1024,
+            SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
         )  # fmt: skip
 
     def _at_bias(self, i: int) -> int:
