@@ -405,8 +405,8 @@ def markdown(outcome: Outcome) -> str:
         "# Networks on bins on a GPU",
         f"Written by `{about['command']}` on {about['date']}, commit {about['commit']}: {about['gpu']}, {packages}. "
         f"{N_COLUMNS} columns, {N_BINS} bins, {DIM} coordinates, {DEPTH} x {WIDTH} with residuals and dropout, "
-        f"bfloat16, batches of {BATCH:,} rows drawn from {about['rows']:,} on the device. A step is everything training "
-        "does: gather, forward, backward, clipping, AdamW, the average of the weights.",
+        f"bfloat16, batches of {BATCH:,} rows drawn from {about['rows']:,} on the device. A step is everything "
+        "training does: gather, forward, backward, clipping, AdamW, the average of the weights.",
         f"Ceilings measured in this run: copy {copied / 1e12:.2f} TB/s (read plus written), product of 8,192 x 8,192 "
         f"matrices {product / 1e12:.0f} TFLOP/s. A step cannot do without {step_flops() / 1e6:.2f} million operations "
         "per row; the bytes of rows and parameters take less time than these.",
