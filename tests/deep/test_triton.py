@@ -174,6 +174,29 @@ def test_what_the_kernels_do_not_do_the_definition_does():
     assert implementation(values.clone().requires_grad_(), embedding.weight) == "definition"
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_dropout_is_fair_and_differs_between_layers_and_places():
+    from softbin.deep.kernels.device_step import activate_kernel
+
+    n = 2**16
+    ones, out = torch.ones(n, device=DEVICE), torch.empty(n, device=DEVICE)
+    keys = torch.tensor([123456789, 987654321], dtype=torch.int32, device=DEVICE)
+    coins = []
+    for layer in range(2):
+        alive = torch.empty(n, dtype=torch.int8, device=DEVICE)
+        activate_kernel[(n // 2048,)](
+            ones, ones, out, alive, keys, n, round(0.3 * 2**24), 1 / 0.7, LAYER=layer, RESIDUAL=layer > 0, DROPS=True,
+            BLOCK=2048,
+        )  # fmt: skip
+        torch.testing.assert_close(out, (alive != 0) / 0.7 + (layer > 0))
+        coins.append(alive.double())
+    for places in (coins[0], coins[1], coins[0][::512], coins[1][3::512]):
+        assert abs(float(places.mean()) - 0.7) < 4 * (0.21 / len(places)) ** 0.5
+    pairs = [coins, *((coin[:-gap], coin[gap:]) for coin in coins for gap in (1, 2, 512))]
+    for pair in pairs:
+        assert abs(float(torch.corrcoef(torch.stack(list(pair)))[0, 1])) < 4 * n**-0.5
+
+
 @on_gpu
 @pytest.mark.parametrize("n_bins", [10, 1000])
 def test_gradients_are_the_same_bits_in_every_run(n_bins):
