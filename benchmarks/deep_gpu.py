@@ -141,7 +141,7 @@ def check(device: torch.device) -> Outcome:
     for n_bins in (N_BINS, MANY_BINS):
         embedding = SoftBinEmbedding(grid_of(n_bins), DIM, init="random", random_state=0).to(device)
         values = torch.randn(BATCH, N_COLUMNS, device=device)
-        if implementation(values, embedding.weight) != "triton":
+        if implementation(embedding.locate, values, embedding.weight) != "triton":
             raise Disagreement("the Triton kernels do not run here")
         exact = embedding.weight.detach().double().requires_grad_()
         wanted = by_definition(embedding.locate, values, exact, None)

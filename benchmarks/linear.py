@@ -28,6 +28,7 @@ from benchmarks.tables import BLOCK, N_COLUMNS, Matrix, make_table
 from softbin import HardBins, LinearClassifier, SoftBins
 from softbin.linear.families import FAMILIES
 from softbin.linear.objective import Objective, prepare_rows
+from softbin.linear.penalties import ridge
 from softbin.linear.pieces import Pieces
 
 RESULTS = Path("docs/results")
@@ -146,7 +147,8 @@ def one_pass(table: Matrix, y: Labels, bandwidth: float) -> Row:
 
         rows = prepare_rows(read_table(ordered), encoder.plan_, y, None)
         pieces = Pieces(encoder.plan_)
-        call = Objective(rows, pieces, FAMILIES["bernoulli"], RIDGE, 1, count_threads(None))
+        penalty = ridge(RIDGE, encoder.n_parameters_)
+        call = Objective(rows, pieces, FAMILIES["bernoulli"], penalty, 1, count_threads(None))
         start = np.random.default_rng(0).normal(size=(1, encoder.n_parameters_ + 1)) / 10
         found[name] = min(timed(lambda call=call, start=start: call(start))[0] for _ in range(9))
     floor = table.nbytes / bandwidth

@@ -11,9 +11,12 @@
 #include <stdexcept>
 
 #include "additive.hpp"
+#include "embed.hpp"
 #include "encode.hpp"
 #include "locate.hpp"
+#include "pair_counts.hpp"
 #include "radix.hpp"
+#include "segments.hpp"
 #include "target_counts.hpp"
 #include "totals.hpp"
 
@@ -283,6 +286,70 @@ void bind_target_counts(nb::module_& m) {
           "plan"_a, "columns"_a, "slot"_a.noconvert(), "parts"_a.none().noconvert(), "counts"_a.noconvert());
 }
 
+void bind_pair_counts(nb::module_& m) {
+    m.def("count_pairs",
+          [](const Plan& plan, nb::tuple table, std::optional<Weights> weight, Flat<int64_t> counts) {
+              require(table.size() == plan.n_columns(), "columns: not as many as the plan has");
+              require(static_cast<int64_t>(counts.shape(0)) == n_pair_cells(plan),
+                      "counts: a cell for each pair of bins of two columns");
+              const auto count = [&](const auto& columns) {
+                  require(!weight || static_cast<int64_t>(weight->shape(0)) == columns.n_rows, "weight: one per row");
+                  nb::gil_scoped_release release;
+                  count_pairs(plan, columns.values.data(), columns.n_rows, weight ? weight->data() : nullptr,
+                              counts.data());
+              };
+              if (is_float32(table)) count(columns_of<float>(table, table.size()));
+              else count(columns_of<double>(table, table.size()));
+          },
+          "plan"_a, "columns"_a, "weight"_a.none().noconvert(), "counts"_a.noconvert());
+}
+
+RunningSums running_sums(const Matrix<const int64_t>& below, const Flat<const double>& unit, bool classes) {
+    require(below.shape(1) > 0 && unit.shape(0) == below.shape(0), "below: slots x (bins + 1), and a unit each");
+    require(classes || below.shape(0) == 3, "below: weight, sum and sum of squares of a number");
+    return {below.data(), unit.data(), static_cast<int>(below.shape(0)), static_cast<int64_t>(below.shape(1)) - 1,
+            classes};
+}
+
+void require_stops(const Flat<const int64_t>& first_stop, int64_t n_bins) {
+    require(static_cast<int64_t>(first_stop.shape(0)) == n_bins, "first_stop: one per bin");
+    for (int64_t i = 0; i < n_bins; ++i) require(first_stop.data()[i] > i, "first_stop: not behind its start");
+}
+
+void bind_segments(nb::module_& m) {
+    m.def("lowest_losses",
+          [](Matrix<const int64_t> below, Flat<const double> unit, bool classes, Flat<const int64_t> first_stop,
+             Matrix<double> lowest) {
+              const RunningSums sums = running_sums(below, unit, classes);
+              require_stops(first_stop, sums.n_bins);
+              require(lowest.shape(0) > 0 && static_cast<int64_t>(lowest.shape(1)) == sums.n_bins + 1,
+                      "lowest: (pieces + 1) x (bins + 1)");
+              nb::gil_scoped_release release;
+              lowest_losses(sums, first_stop.data(), static_cast<int64_t>(lowest.shape(0)) - 1, lowest.data());
+          },
+          "below"_a.noconvert(), "unit"_a.noconvert(), "classes"_a, "first_stop"_a.noconvert(),
+          "lowest"_a.noconvert());
+    m.def("monotone_starts",
+          [](Matrix<const int64_t> below, Flat<const double> unit, bool classes, Flat<const int64_t> first_stop,
+             double sign, Matrix<const double> remaining, Flat<const int64_t> block_stop, Flat<const double> to_end,
+             double bound, double rounding) {
+              const RunningSums sums = running_sums(below, unit, classes);
+              require(sums.n_slots >= 2, "below: of two classes or a number");
+              require_stops(first_stop, sums.n_bins);
+              require(remaining.shape(0) > 0 && static_cast<int64_t>(remaining.shape(1)) == sums.n_bins + 1,
+                      "remaining: (pieces + 1) x (bins + 1)");
+              require_stops(block_stop, sums.n_bins);
+              for (int64_t i = 0; i < sums.n_bins; ++i)
+                  require(block_stop.data()[i] <= sums.n_bins, "block_stop: beyond the end");
+              require(to_end.shape(0) == below.shape(1), "to_end: one per bin, and the end");
+              nb::gil_scoped_release release;
+              return monotone_starts(sums, first_stop.data(), static_cast<int64_t>(remaining.shape(0)) - 1, sign,
+                                     remaining.data(), block_stop.data(), to_end.data(), bound, rounding);
+          },
+          "below"_a.noconvert(), "unit"_a.noconvert(), "classes"_a, "first_stop"_a.noconvert(), "sign"_a,
+          "remaining"_a.noconvert(), "block_stop"_a.noconvert(), "to_end"_a.noconvert(), "bound"_a, "rounding"_a);
+}
+
 template <class F>
 Pieces<F> pieces_of(const Plan& plan, const Matrix<const F>& value, const Matrix<const F>& slope,
                     const Flat<const F>& intercept) {
@@ -363,6 +430,47 @@ void bind_gram(nb::module_& m) {
           "first_column"_a, "last_column"_a, "out"_a.noconvert());
 }
 
+void bind_embed(nb::module_& m) {
+    using Cube = nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+    using Table = Matrix<float>;
+    const auto check = [](const Plan& plan, nb::tuple columns, const Table& table, const Cube& cube) {
+        require(static_cast<int64_t>(table.shape(0)) == plan.n_levels(), "table: a row per level");
+        require(static_cast<int64_t>(cube.shape(0)) == rows_of(columns) && cube.shape(1) == plan.n_columns() &&
+                    cube.shape(2) == table.shape(1),
+                "embeddings: rows x columns x dim");
+    };
+    const auto run = [](const Plan& plan, nb::tuple columns, auto kernel) {
+        const auto call = [&](const auto& found) {
+            nb::gil_scoped_release release;
+            kernel(found.values.data(), found.n_rows);
+        };
+        if (is_float32(columns)) call(columns_of<float>(columns, plan.n_columns()));
+        else call(columns_of<double>(columns, plan.n_columns()));
+    };
+    m.def("embed",
+          [=](const Plan& plan, nb::tuple columns, Table table, Cube out) {
+              check(plan, columns, table, out);
+              const auto dim = static_cast<int64_t>(table.shape(1));
+              run(plan, columns, [&](auto* values, int64_t n_rows) {
+                  embed(plan, values, n_rows, table.data(), dim, out.data());
+              });
+          },
+          "plan"_a, "columns"_a, "table"_a.noconvert(), "out"_a.noconvert());
+    m.def("embed_gradient",
+          [=](const Plan& plan, nb::tuple columns, size_t first_column, size_t last_column, Cube gradient,
+              Table table_gradient) {
+              check(plan, columns, table_gradient, gradient);
+              require(first_column <= last_column && last_column <= plan.n_columns(), "columns: no such run");
+              const auto dim = static_cast<int64_t>(table_gradient.shape(1));
+              run(plan, columns, [&](auto* values, int64_t n_rows) {
+                  embed_gradient(plan, values, n_rows, first_column, last_column, gradient.data(), dim,
+                                 table_gradient.data());
+              });
+          },
+          "plan"_a, "columns"_a, "first_column"_a, "last_column"_a, "gradient"_a.noconvert(),
+          "table_gradient"_a.noconvert());
+}
+
 }  // namespace
 }  // namespace softbin
 
@@ -389,7 +497,10 @@ NB_MODULE(_kernels, m) {
     bind_codes<uint32_t>(m);
     bind_counting(m);
     bind_target_counts(m);
+    bind_pair_counts(m);
+    bind_segments(m);
     bind_additive<float>(m);
     bind_additive<double>(m);
     bind_gram(m);
+    bind_embed(m);
 }

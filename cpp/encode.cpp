@@ -1,7 +1,7 @@
 // Encodings of a run of rows: one-hot and hats (CSR or dense), ordinal and compact codes.
 //
 // Every kernel walks tiles: for each column locate the tile, then write its entries. Definitions:
-// encodings/one_hot.py, hat.py, ordinal.py, compact.py.
+// encodings/one_hot.py, hat.py; codes and fractions are those of locate.py.
 #include "encode.hpp"
 
 #include <cstring>

@@ -13,7 +13,6 @@
 namespace softbin {
 
 constexpr int tile_rows = 256;
-constexpr int few_cuts = 32;  // up to here counting beats searching
 
 template <class T>
 SOFTBIN_INLINE void load_tile(const Values<T>& values, int64_t start, int n, T* tile) {
@@ -27,17 +26,20 @@ SOFTBIN_INLINE void load_tile(const Values<T>& values, int64_t start, int n, T* 
 
 // The number of cuts at or below each value; NaN counts none.
 template <class T>
-SOFTBIN_INLINE void count_cuts(const T* x, int n, const T* cuts, int32_t n_cuts, int32_t* count) {
+SOFTBIN_INLINE void count_cuts(const ColumnPlan& c, const T* x, int n, int32_t* count) {
+    if (!c.tree(T()).empty()) return c.tree(T()).count(x, n, count);
+    const T* cuts = c.cuts(T());
+    const int32_t n_cuts = c.n_cuts();
     for (int i = 0; i < n; ++i) count[i] = 0;
     if (n_cuts <= few_cuts) {
-        int32_t c = 0;
-        for (; c + 4 <= n_cuts; c += 4) {
-            const T c0 = cuts[c], c1 = cuts[c + 1], c2 = cuts[c + 2], c3 = cuts[c + 3];
+        int32_t k = 0;
+        for (; k + 4 <= n_cuts; k += 4) {
+            const T c0 = cuts[k], c1 = cuts[k + 1], c2 = cuts[k + 2], c3 = cuts[k + 3];
             for (int i = 0; i < n; ++i)
                 count[i] += (x[i] >= c0) + (x[i] >= c1) + (x[i] >= c2) + (x[i] >= c3);
         }
-        for (; c < n_cuts; ++c) {
-            const T c0 = cuts[c];
+        for (; k < n_cuts; ++k) {
+            const T c0 = cuts[k];
             for (int i = 0; i < n; ++i) count[i] += (x[i] >= c0);
         }
         return;
@@ -73,7 +75,7 @@ SOFTBIN_INLINE void bin_fraction(const ColumnPlan& c, const T* x, int n, const i
 template <class T, class F>
 SOFTBIN_INLINE bool locate(const ColumnPlan& c, const T* x, int n, int32_t* level, F* fraction,
                            Faults& faults) {
-    count_cuts(x, n, c.cuts(T()), c.n_cuts(), level);
+    count_cuts(c, x, n, level);
     if (fraction) bin_fraction(c, x, n, level, fraction);
 
     int odd = 0;  // NaN or infinite

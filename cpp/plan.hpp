@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cut_tree.hpp"
+
 namespace softbin {
 
 enum class Outside : int8_t { clip = 0, linear = 1, error = 2 };
@@ -16,12 +18,16 @@ enum class Outside : int8_t { clip = 0, linear = 1, error = 2 };
 constexpr int32_t missing_is_zero = -1;
 constexpr int32_t missing_is_error = -2;
 
+constexpr int32_t few_cuts = 32;  // up to here counting beats searching
+
 // One column. A level is one output column of the encoding; its own levels come first (bins or knots),
 // then one per special code, then missing.
 struct ColumnPlan {
     const double* edges;    // n_edges, strictly increasing
     const double* widths;   // n_edges - 1
     const float* edges32;   // edges rounded up, so that no float32 value changes its bin
+    const CutTree<float>* tree32;  // of more than few_cuts cuts, empty where the machine cannot search it
+    const CutTree<double>* tree64;
     double scale;           // about 1 / range, a power of two: offsets times it cannot overflow a sum
     int32_t n_edges;
     int32_t n_regular;      // bins or knots
@@ -43,6 +49,8 @@ struct ColumnPlan {
     const float* codes(float) const { return special32; }
     const double* cuts(double) const { return edges + 1; }
     const float* cuts(float) const { return edges32 + 1; }
+    const CutTree<double>& tree(double) const { return *tree64; }
+    const CutTree<float>& tree(float) const { return *tree32; }
 };
 
 inline float round_up(double value) {
@@ -81,6 +89,8 @@ public:
             const bool fits = std::abs(code) <= std::numeric_limits<float>::max();
             special32_.push_back(fits ? static_cast<float>(code) : std::numeric_limits<float>::quiet_NaN());
         }
+        trees32_.resize(n);
+        trees64_.resize(n);
         level_start_.assign(n + 1, 0);
         entry_start_.assign(n + 1, 0);
         code_start_.assign(n + 1, 0);
@@ -90,6 +100,12 @@ public:
             c.widths = widths_.data() + edge_start[j];
             c.edges32 = edges32_.data() + edge_start[j];
             c.n_edges = static_cast<int32_t>(edge_start[j + 1] - edge_start[j]);
+            if (c.n_cuts() > few_cuts) {
+                trees32_[j] = CutTree<float>(c.cuts(float()), c.n_cuts());
+                trees64_[j] = CutTree<double>(c.cuts(double()), c.n_cuts());
+            }
+            c.tree32 = &trees32_[j];
+            c.tree64 = &trees64_[j];
             c.scale = column_scale(c.edges, c.n_edges);
             c.n_regular = n_regular[j];
             c.special = special_.data() + special_start[j];
@@ -131,6 +147,8 @@ private:
 
     std::vector<double> edges_, widths_, special_;
     std::vector<float> edges32_, special32_;
+    std::vector<CutTree<float>> trees32_;
+    std::vector<CutTree<double>> trees64_;
     std::vector<ColumnPlan> columns_;
     std::vector<int64_t> level_start_, entry_start_, code_start_;
 };

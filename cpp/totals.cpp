@@ -16,7 +16,7 @@ SOFTBIN_INLINE void totals_of(const ColumnPlan& c, Values<T> values, int64_t n_r
     for (int64_t start = 0; start < n_rows; start += tile_rows) {
         const int n = static_cast<int>(std::min<int64_t>(tile_rows, n_rows - start));
         load_tile(values, start, n, x);
-        count_cuts(x, n, c.cuts(T()), c.n_cuts(), bin);
+        count_cuts(c, x, n, bin);
         int odd = 0;
         for (int i = 0; i < n; ++i) odd |= !(x[i] - x[i] == T(0));
         if (c.n_edges < 2) {

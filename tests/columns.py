@@ -13,7 +13,7 @@ import softbin.summaries.questions
 from softbin import HardBins, SoftBins, kernels
 from softbin.boundaries import STRATEGIES, Boundaries
 from softbin.boundaries.rule import asked_target
-from softbin.boundaries.tidy import few_values, own_places
+from softbin.boundaries.tidy import own_places
 from softbin.summaries import RankHistogram
 from softbin.values.tables import Block, Table
 
@@ -27,16 +27,22 @@ class TwoHalves:
     """A rule of a user's own: the range cut in the middle, whatever n_bins says."""
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, 2 + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, 2, knots)
+        if own is not None:
+            return own
         low, high = histogram.minimum, histogram.maximum
         return Boundaries(tuple(np.unique([low, low / 2 + high / 2, high])))
 
 
 RULES = [*STRATEGIES, "a rule object"]
 LABEL_FREE = [name for name, rule in STRATEGIES.items() if asked_target(rule()) is None]
+# How many rows there are decides how many bins these make, so twice the weight is twice the rows to them.
+WEIGHTS_ARE_COUNTS = [
+    "freedman_diaconis", "scott", "proportional", "mdlp", "chimerge", "chi2", "convex", "description_length",
+]  # fmt: skip
+SCALE_FREE = [rule for rule in RULES if rule not in WEIGHTS_ARE_COUNTS]
 each_rule = pytest.mark.parametrize("rule", RULES)
+each_scale_free_rule = pytest.mark.parametrize("rule", SCALE_FREE)
 each_label_free_rule = pytest.mark.parametrize("rule", [*LABEL_FREE, "a rule object"])
 each_encoder = pytest.mark.parametrize("encoder", ENCODERS)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -142,7 +148,7 @@ def counting_path() -> Iterator[None]:
     """Fits inside count (radix) instead of sorting, however few rows there are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(softbin.summaries.questions, "SORT_ROWS", 0)
-        patch.setattr(softbin.summaries.questions, "MANY_PLACES", np.inf)
+        patch.setattr(softbin.summaries.questions, "MOST_SORTED", 0)
         yield
 
 

@@ -10,8 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-SMALL = {"demo.py": ["--rows", "3000", "--out"], "ten_million_rows.py": ["--rows", "5000", "--image"]}
-LEAVES = {"demo.py": "softbin.png", "ten_million_rows.py": "curves.png"}
+SMALL = {
+    "demo.py": ["--rows", "3000", "--out"],
+    "ten_million_rows.py": ["--rows", "5000", "--image"],
+    "theory.py": ["--out"],
+}
+LEAVES = {"demo.py": "softbin.png", "ten_million_rows.py": "curves.png", "theory.py": "images/theory_risk.png"}
 BLOCK = re.compile(r"<!-- file: (?P<path>\S+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 
 
@@ -20,7 +24,8 @@ BLOCK = re.compile(r"<!-- file: (?P<path>\S+) -->\n```python\n(?P<code>.*?)```",
 def test_an_example_runs(example, tmp_path, monkeypatch, capsys):
     mpl.use("Agg")
     leaves = LEAVES.get(example.name)
-    target = [] if leaves is None else [str(tmp_path if example.name == "demo.py" else tmp_path / leaves)]
+    in_folder = "--out" in SMALL.get(example.name, [])
+    target = [] if leaves is None else [str(tmp_path if in_folder else tmp_path / leaves)]
     monkeypatch.setattr(sys, "argv", [str(example), *SMALL.get(example.name, []), *target])
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.datasets import simulate_higgs as simulate_higgs
+    from softbin.datasets import simulate_susy as simulate_susy
     from softbin.deep import DeepClassifier as DeepClassifier
     from softbin.deep import DeepRegressor as DeepRegressor
     from softbin.encodings import HardBins as HardBins
@@ -27,6 +29,8 @@ _HOMES = {
     "LinearRegressor": "softbin.linear",
     "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
+    "simulate_higgs": "softbin.datasets",
+    "simulate_susy": "softbin.datasets",
 }
 
 __all__ = [
@@ -39,6 +43,8 @@ __all__ = [
     "LinearRegressor",
     "MultiBins",
     "SoftBins",
+    "simulate_higgs",
+    "simulate_susy",
 ]
 __version__ = "0.1.0"
 

@@ -47,6 +47,8 @@ def test_it_counts_its_bins(edges, n_bins):
         ({"edges": (0, 1, 2), "weight": (1,)}, "weight: 1 numbers for 2"),
         ({"edges": (0, 1, 2), "mean": (1, 2, 3)}, "mean: 3 numbers for 2"),
         ({"edges": (0, 1), "special": (5,), "special_weight": (1, 2)}, "special_weight"),
+        ({"edges": (0, 1), "weight": (np.inf,)}, "weight: not all"),
+        ({"edges": (0, 1), "mean": (np.nan,)}, "mean: not all"),
     ],
 )
 def test_it_refuses_what_it_cannot_be(options, word):

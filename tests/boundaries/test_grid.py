@@ -41,6 +41,36 @@ def test_bins_are_merged_and_split_by_hand():
     assert GRID.merge("age", 0)["hour"] == GRID["hour"]
 
 
+@pytest.mark.parametrize(
+    ("edit", "word"),
+    [
+        (lambda: GRID.with_edges({"age": [2, 1]}), "strictly increase"),
+        (lambda: GRID.with_edges({"age": 5}), "not a sequence of numbers"),
+        (lambda: GRID.with_edges({"age": None}), "not a sequence of numbers"),
+        (lambda: GRID.merge("age", 7), "there is no bin 7"),
+        (lambda: GRID.merge("age", 0.5), "there is no bin 0.5"),
+        (lambda: GRID.merge("age", "first"), "there is no bin 'first'"),
+        (lambda: GRID.split("age", 20), "20 is not inside a bin"),
+        (lambda: GRID.split("age", "20"), "'20' is not inside a bin"),
+        (lambda: GRID.split("age", None), "None is not inside a bin"),
+    ],
+)
+def test_an_edit_that_cannot_be_names_the_column(edit, word):
+    with pytest.raises(OptionError, match=f"^column 'age': .*{word}"):
+        edit()
+
+
+def test_new_edges_come_as_a_dict():
+    with pytest.raises(OptionError, match="not a dict"):
+        GRID.with_edges([[0, 1]])
+
+
+@pytest.mark.parametrize(("columns", "names"), [((1, 2), None), ("ab", None), (GRID.columns, (1, 2))])
+def test_a_grid_holds_boundaries_and_text(columns, names):
+    with pytest.raises(OptionError, match="grid"):
+        Grid(columns, names)
+
+
 @pytest.mark.parametrize("names", [("a",), ("a", "a"), ("a", "b", "c")])
 def test_names_are_one_per_column_and_none_twice(names):
     with pytest.raises(OptionError, match="grid"):

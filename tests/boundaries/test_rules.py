@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.columns import LABEL_FREE
 from tests.counts import counts
 
+from softbin import HardBins, SoftBins
 from softbin.boundaries import STRATEGIES, KMeans, Uniform, UserEdges
 from softbin.boundaries.kmeans import k_means_cuts
 from softbin.boundaries.periodic import Periodic
@@ -41,6 +43,20 @@ def test_uniform_survives_the_widest_column():
     edges = Uniform(4).boundaries(histogram([-8e307, -4e307, 0, 1, 4e307, 8e307])).edges
     assert np.all(np.diff(edges) > 0)
     assert (edges[0], edges[-1]) == (-8e307, 8e307)
+
+
+@pytest.mark.parametrize("strategy", LABEL_FREE)
+@pytest.mark.parametrize("encoder", [HardBins, SoftBins])
+def test_the_report_says_why_there_are_fewer_bins_than_asked(encoder, strategy):
+    (report,) = encoder(5, strategy).fit([[0.0], [1.0], [1.0], [7.0]]).fit_report_
+    assert report.got < report.asked
+    assert report.note == f"3 distinct values, a {'bin' if encoder is HardBins else 'knot'} for each"
+
+
+@pytest.mark.parametrize("strategy", LABEL_FREE)
+def test_a_column_wider_than_a_float64_is_named_without_a_warning(strategy):
+    with pytest.raises(OptionError, match=r"column 'x0'.* wider than"):
+        HardBins(3, strategy).fit([[-1.7e308], [0.0], [1.0], [2.0], [1.7e308]])
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-9, 1e300])

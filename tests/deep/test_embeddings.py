@@ -1,16 +1,19 @@
 """Embeddings: the NumPy encoding times the table, in every form that torch may run them in."""
 
 import copy
+import gc
 
 import numpy as np
 import pytest
 import torch
 from tests.deep.tables import mixed_grid, mixed_values
+from tests.parity.grids import random_table
 from torch import nn
 
-from softbin import Boundaries, Grid, HardBins, MultiBins, SoftBins
+from softbin import Boundaries, Grid, HardBins, MultiBins, SoftBins, kernels
 from softbin.boundaries.boundaries import Boundaries as Column
 from softbin.deep import HardBinEmbedding, MultiBinEmbedding, PiecewiseLinearEmbedding, SoftBinEmbedding
+from softbin.deep.locate import Locate
 from softbin.deep.lookup import IMPLEMENTATIONS, embed, implementation
 from softbin.deep.starts import normal_scores
 from softbin.encodings.hat import hat
@@ -82,6 +85,58 @@ def test_gradients_are_those_of_the_function(name, monkeypatch):
     values = torch.as_tensor(X).requires_grad_()
     table = embedding.weight.detach().clone().requires_grad_()
     assert torch.autograd.gradcheck(lambda v, t: embed(embedding.locate, v, t), (values, table))
+
+
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("soft", [True, False])
+@pytest.mark.skipif(kernels.compiled is None, reason="the compiled kernels are not running")
+def test_the_kernels_agree_with_the_definition_on_random_grids(soft, seed, monkeypatch):
+    """Forward to the last bit, faults too; gradients of the table up to the order of their sums."""
+    dtype = [np.float32, np.float64][seed % 2]
+    table, grid = random_table(seed, soft, dtype)
+    plan = Plan(grid, soft)
+    if plan.n_levels == 0:
+        pytest.skip("no column has a level")
+    values = torch.as_tensor(np.stack(table.columns, axis=1))
+    weight = torch.randn(plan.n_levels, 3)
+    outs, gradients = [], []
+    for asked in ("definition", "compiled"):
+        monkeypatch.setenv("SOFTBIN_DEEP", asked)
+        own = weight.clone().requires_grad_()
+        out = embed(Locate(plan), values, own)
+        outs.append(out.detach())
+        torch.where(out.isnan(), 0, out.clamp(-1e3, 1e3) * torch.arange(3)).sum().backward()
+        gradients.append(own.grad)
+    finite = outs[0].isfinite()  # an end slope may leave float32
+    assert torch.equal(outs[0][finite], outs[1][finite])
+    assert torch.equal(outs[0].isnan() | outs[0].isinf(), outs[1].isnan() | outs[1].isinf())
+    known = gradients[0].isfinite()
+    torch.testing.assert_close(gradients[1][known], gradients[0][known], rtol=1e-3, atol=1e-2)
+
+
+def test_gradients_do_not_depend_on_threads(monkeypatch):
+    monkeypatch.setattr("softbin.deep.lookup.FEWEST_NUMBERS", 1)
+    embedding = SoftBinEmbedding(mixed_grid(), 5, random_state=0)
+    values, found = torch.as_tensor(known_values(np.float32)), []
+    for n_threads in (1, 2, 4):
+        monkeypatch.setattr(torch, "get_num_threads", lambda n=n_threads: n)
+        out = embedding(values)
+        (gradient,) = torch.autograd.grad(out.square().sum(), embedding.weight)
+        found.append((out, gradient))
+    for out, gradient in found[1:]:
+        assert torch.equal(out, found[0][0])
+        assert torch.equal(gradient, found[0][1])
+
+
+def test_a_gradient_outlives_its_module():
+    values = torch.as_tensor(known_values(np.float32))
+    embedding = SoftBinEmbedding(mixed_grid(), 2, random_state=0)
+    table, out = embedding.weight, embedding(values).square().sum()
+    del embedding
+    gc.collect()
+    (gradient,) = torch.autograd.grad(out, table)
+    again = SoftBinEmbedding(mixed_grid(), 2, random_state=0)
+    assert torch.equal(gradient, torch.autograd.grad(again(values).square().sum(), again.weight)[0])
 
 
 def test_gradients_of_the_knots():
@@ -236,11 +291,17 @@ def test_autocast():
 
 def test_state_dict_brings_edges_along():
     model, other = network(), network()
-    moved = SoftBinEmbedding(Grid((*mixed_grid().columns[:5], Boundaries((0.0, 7.0), outside="linear", missing="level"))), 4)
+    moved = SoftBinEmbedding(
+        Grid((*mixed_grid().columns[:5], Boundaries((0.0, 7.0), outside="linear", missing="level"))), 4
+    )
     other[0] = moved
     other.load_state_dict(model.state_dict())
     values = torch.as_tensor(known_values(np.float32))
     assert torch.equal(model(values), other(values))
+    assert implementation(other[0].locate, values, other[0].weight) == "definition"
+    again = network()
+    again.load_state_dict(model.state_dict())
+    assert again[0].locate.follows_plan
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -266,8 +327,14 @@ def test_copies_are_equal():
 
 def test_which_implementation_runs_is_said(monkeypatch):
     monkeypatch.delenv("SOFTBIN_DEEP", raising=False)
-    assert implementation(torch.zeros(1), torch.zeros(1)) == "bag"
-    assert implementation(torch.zeros(1), torch.zeros(1, dtype=torch.bfloat16)) == "definition"
+    locate, one = Locate(Plan(mixed_grid(), True)), torch.zeros(1)
+    best = "definition" if kernels.compiled is None else "compiled"
+    assert implementation(locate, one, one) == best
+    assert implementation(locate, one, one.double()) == "definition"
+    assert implementation(locate, one, one.bfloat16()) == "definition"
+    assert implementation(locate, one.clone().requires_grad_(), one) == "definition"
+    monkeypatch.setenv("SOFTBIN_DEEP", "definition")
+    assert implementation(locate, one, one) == "definition"
     monkeypatch.setenv("SOFTBIN_DEEP", "magic")
     with pytest.raises(OptionError, match="SOFTBIN_DEEP"):
-        implementation(torch.zeros(1), torch.zeros(1))
+        implementation(locate, one, one)

@@ -53,7 +53,9 @@ def test_scores_of_losses_are_scikit_learns():
     predicted = np.round(0.3 * target + rng.random(200), 1).astype(np.float32)
     tensors = [torch.as_tensor(part) for part in (predicted, target, weight)]
     assert LOSSES["binary"].score(*tensors) == pytest.approx(roc_auc_score(target, predicted, sample_weight=weight))
-    assert LOSSES["number"].score(*tensors) == pytest.approx(r2_score(target, predicted, sample_weight=weight), abs=1e-6)
+    assert LOSSES["number"].score(*tensors) == pytest.approx(
+        r2_score(target, predicted, sample_weight=weight), abs=1e-6
+    )
     assert LOSSES["binary"].score(tensors[0], torch.ones(200), tensors[2]) is None
     assert LOSSES["number"].score(tensors[0], torch.ones(200), tensors[2]) is None
 

@@ -30,7 +30,7 @@ def both(embedding, values, seed=0):
     """Embeddings and the table's gradient, by the kernels and by the definition in float64."""
     table = embedding.weight.detach().clone().requires_grad_()
     exact = embedding.weight.detach().double().requires_grad_()
-    assert implementation(values, table) == "triton"
+    assert implementation(embedding.locate, values, table) == "triton"
     ours, theirs = embed(embedding.locate, values, table), by_definition(embedding.locate, values, exact, None)
     generator = torch.Generator().manual_seed(seed)
     grad = torch.randn(theirs.shape, generator=generator).to(values.device)
@@ -168,10 +168,10 @@ def test_no_rows():
 def test_what_the_kernels_do_not_do_the_definition_does():
     embedding = SoftBinEmbedding(mixed_grid(), 4, trainable_knots=True).to(DEVICE)
     values = known(mixed_values(dtype=np.float32))
-    assert implementation(values, embedding.weight) == "triton"
-    assert implementation(values, embedding.weight, embedding.knots()) == "definition"
-    assert implementation(values, embedding.weight.double()) == "definition"
-    assert implementation(values.clone().requires_grad_(), embedding.weight) == "definition"
+    assert implementation(embedding.locate, values, embedding.weight) == "triton"
+    assert implementation(embedding.locate, values, embedding.weight, embedding.knots()) == "definition"
+    assert implementation(embedding.locate, values, embedding.weight.double()) == "definition"
+    assert implementation(embedding.locate, values.clone().requires_grad_(), embedding.weight) == "definition"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -215,7 +215,7 @@ def test_compiled_and_captured(monkeypatch):
     embedding = SoftBinEmbedding(mixed_grid(), 4, random_state=0)
     model = nn.Sequential(embedding, nn.Flatten(), nn.Linear(24, 2)).to(DEVICE)
     values = known(mixed_values(dtype=np.float32))
-    assert implementation(values, embedding.weight) == "triton"
+    assert implementation(embedding.locate, values, embedding.weight) == "triton"
     wanted = model(values)
     compiled = torch.compile(model, fullgraph=True)
     torch.testing.assert_close(compiled(values), wanted)

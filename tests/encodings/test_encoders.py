@@ -116,6 +116,17 @@ def test_what_is_no_encoding_is_not_decoded(encoder, output):
             fitted.inverse_transform(bad)
 
 
+@each_output
+@pytest.mark.parametrize("dtype", ["U1", object, complex])
+def test_an_encoding_holds_numbers(encoder, output, dtype):
+    fitted = make(encoder, "quantile", output=output).fit(X)
+    with pytest.raises(DataError, match="not a dtype of numbers"):
+        fitted.inverse_transform(np.zeros((2, fitted.n_parameters_)).astype(dtype))
+    codes, fractions = fitted.encode_compact(X)
+    with pytest.raises(DataError, match="fractions"):
+        fitted.compact_to_csr(codes, fractions.astype(dtype))
+
+
 @pytest.mark.parametrize("bad", [-1, 11, 0.5, np.nan, np.inf])
 def test_codes_that_are_none_are_not_decoded(bad):
     fitted = HardBins(10, output="ordinal").fit(X[:, :1])
@@ -237,6 +248,26 @@ def test_an_encoder_needs_a_grid_with_columns_that_it_can_encode():
         HardBins.from_grid(Grid((Boundaries((0, 1), outside="linear"),)))
     with pytest.raises(OptionError, match="output: 'ordinal'"):
         SoftBins.from_grid(Grid((Boundaries((0, 1)),)), output="ordinal")
+    with pytest.raises(OptionError, match="is not a Grid"):
+        SoftBins.from_grid([[0, 1]])
+    with pytest.raises(OptionError, match="missing: the grid says this already"):
+        SoftBins.from_grid(Grid((Boundaries((0, 1)),)), missing="zero")
+
+
+@each_encoder
+@pytest.mark.parametrize("changed", [{"output": "foo"}, {"dtype": "int8"}])
+def test_options_changed_after_a_fit_are_checked_too(encoder, changed):
+    fitted = make(encoder, "quantile").fit(X)
+    encoded = fitted.transform(X)
+    fitted.set_params(**changed)
+    for call in (lambda: fitted.transform(X), lambda: fitted.inverse_transform(encoded)):
+        with pytest.raises(OptionError, match=next(iter(changed))):
+            call()
+
+
+def test_soft_bins_do_not_become_ordinal_after_a_fit():
+    with pytest.raises(OptionError, match="output: 'ordinal'"):
+        SoftBins().fit(X).set_params(output="ordinal").transform(X)
 
 
 @each_encoder

@@ -118,6 +118,14 @@ def test_linear_follows_the_end_slopes():
         fitted.transform([[np.inf]])
 
 
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_end_slopes_decode_however_far_outside(dtype, output):
+    fitted = SoftBins(2, outside="linear", output=output).fit(np.array([[0], [1], [2]], dtype))
+    far = np.array([[-1e9], [1e9], [1e18], [-1e30]], dtype)
+    np.testing.assert_allclose(fitted.inverse_transform(fitted.transform(far)), far, rtol=1e-6)
+
+
 @each_encoder
 def test_error_names_the_column_and_the_count(encoder):
     fitted = make(encoder, "quantile", outside="error").fit(FRAME)
@@ -166,6 +174,14 @@ def test_a_periodic_column_decodes_to_its_values():
     hours = np.random.default_rng(0).uniform(0, 24, 500)
     fitted = fit_column("soft", "quantile", hours, 8, period={0: (0, 24)}, output="dense")
     np.testing.assert_allclose(fitted.inverse_transform(fitted.transform(hours[:, None]))[:, 0], hours, atol=1e-9)
+
+
+def test_a_value_that_wraps_onto_a_code_is_the_code_in_fit_and_in_transform():
+    hours = np.array([[0.0], [24.0], [5.0], [7.0], [11.0], [18.0]])
+    fitted = SoftBins(3, period={0: (0, 24)}, special=[0], output="dense").fit(hours)
+    assert fitted.transform(hours)[:, -1].tolist() == [1, 1, 0, 0, 0, 0]
+    assert fitted.grid_[0].special_weight == (2,)
+    assert sum(fitted.grid_[0].weight) == 4
 
 
 def test_a_period_belongs_to_its_column():

@@ -1,6 +1,7 @@
 """Tables of unusual size: very long, very wide, one row, no column. Right, or a clear error, and never quadratic."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -76,14 +77,14 @@ def test_naming_many_columns_does_not_take_quadratic_time():
         bins = dict.fromkeys(names, 3)
         return min(seconds(lambda: per_column("n_bins", bins, names, 10)) for _ in range(3))
 
-    assert name(10_000) < 10 * 3 * name(1000)
+    assert name(10_000) < 10 * 6 * name(1000)
 
 
 @pytest.mark.timing
 def test_a_grid_of_many_columns_is_edited_in_a_moment():
     names = tuple(f"column {j}" for j in range(5000))
     grid = Grid((Boundaries((0, 1)),) * 5000, names)
-    assert seconds(lambda: grid.with_edges(dict.fromkeys(names, (0, 2)))) < 3
+    assert min(seconds(lambda: grid.with_edges(dict.fromkeys(names, (0, 2)))) for _ in range(3)) < 3
 
 
 @each_encoder
@@ -93,6 +94,19 @@ def test_more_columns_than_one_pass_counts(encoder, n_columns, monkeypatch):
     expected = make(encoder, "quantile", 5).fit(values).grid_
     monkeypatch.setattr(softbin.summaries.questions, "SORT_ROWS", 0)
     assert make(encoder, "quantile", 5, n_jobs=2).fit(values).grid_ == expected
+
+
+@each_encoder
+def test_a_fit_of_many_columns_needs_little_memory_beside_the_table(encoder):
+    table = np.random.default_rng(0).random((20_000, 200), dtype=np.float32)
+    make(encoder, "quantile").fit(table[:100])
+    tracemalloc.start()
+    try:
+        make(encoder, "quantile", n_jobs=2).fit(table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < table.nbytes / 2
 
 
 @each_encoder

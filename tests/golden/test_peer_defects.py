@@ -155,3 +155,19 @@ def test_pandas_qcut_with_dropped_duplicates_merges_zero_and_one_and_ours_does_n
     column = ONE_BIN["0/1"]
     assert pandas.qcut(column, 5, labels=False, duplicates="drop").max() == 0
     assert HardBins(5).fit(column[:, None]).n_bins_[0] == 2
+
+
+def test_scikit_learn_linear_extrapolation_is_right_in_the_first_column_only_and_ours_in_all():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    ours = SoftBins(4, outside="linear", output="dense").fit(X)
+    knots = np.stack(ours.bin_edges_, axis=1)
+    theirs = SplineTransformer(degree=1, knots=knots, extrapolation="linear").fit(X)
+    outside = np.array([[9.0, 9.0, 9.0], [-9.0, -9.0, -9.0]])
+
+    def decoded(encoded):
+        return np.einsum("ijk,kj->ij", encoded.reshape(2, 3, 5), knots)
+
+    np.testing.assert_allclose(decoded(ours.transform(outside)), outside)
+    wrong = np.abs(decoded(theirs.transform(outside)) - outside).max(axis=0)
+    assert wrong[0] < 1e-9
+    assert (wrong[1:] > 0.1).all()

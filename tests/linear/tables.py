@@ -3,6 +3,7 @@
 import numpy as np
 
 from softbin import HardBins, LinearClassifier, LinearRegressor, SoftBins
+from softbin.linear import penalties
 from softbin.linear.families import FAMILIES
 from softbin.linear.objective import Objective, prepare_rows
 from softbin.linear.pieces import Pieces
@@ -64,7 +65,7 @@ def objective_of(X, y, family: str, bins, weight=None, ridge: float = 1.0, n_thr
     plan = bins.fit(X, sample_weight=weight).plan_
     n_outputs = int(y.max()) + 1 if family == "multinomial" else 1
     rows = prepare_rows(table, plan, y, weight)
-    return Objective(rows, Pieces(plan), FAMILIES[family], ridge, n_outputs, n_threads)
+    return Objective(rows, Pieces(plan), FAMILIES[family], penalties.ridge(ridge, plan.n_levels), n_outputs, n_threads)
 
 
 def penalised_loss(model, X, y, family: str, weight=None) -> float:

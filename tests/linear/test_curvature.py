@@ -6,7 +6,14 @@ from tests.linear.tables import encoder, mixed_table, objective_of, target, weig
 
 from softbin import SoftBins
 from softbin.linear import curvature as module
-from softbin.linear.curvature import Centering, Sample, dense_solver, grouped_solver, level_groups
+from softbin.linear.curvature import (
+    Centering,
+    Sample,
+    group_solver,
+    level_groups,
+    single_levels,
+    two_level_solver,
+)
 from softbin.linear.families import FAMILIES
 
 X = mixed_table(300)
@@ -42,7 +49,7 @@ def test_gram_plus_ridge_is_the_hessian(kind, family):
     for output in range(objective.n_outputs):
         weight = np.ascontiguousarray(sample.curvature(parameters)[:, output])
         got = sample.gram(weight, np.arange(n_levels))
-        got[np.arange(n_levels), np.arange(n_levels)] += objective.ridge
+        got[np.arange(n_levels), np.arange(n_levels)] += objective.penalty.diagonal()
         expected = hessian(objective, parameters, output)
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
@@ -54,7 +61,7 @@ def test_gram_of_groups_is_that_of_levels_summed(kind, monkeypatch):
     sample = Sample(objective)
     weight = np.ascontiguousarray(sample.curvature(parameters)[:, 0])
     n_levels = objective.pieces.plan.n_levels
-    group = level_groups(objective.pieces.plan)
+    group = level_groups(objective.pieces.plan).of_level
     assert group.max() + 1 < n_levels
     full = sample.gram(weight, np.arange(n_levels))
     collect = np.zeros((group.max() + 2, n_levels + 1))
@@ -108,16 +115,53 @@ def test_without_an_intercept_only_the_intercept_is_fixed():
 @pytest.mark.parametrize("family", ["gaussian", "bernoulli", "poisson", "gamma"])
 def test_the_dense_solver_inverts_the_hessian(kind, family):
     objective, centre, parameters = prepared(family, kind)
-    solve = dense_solver(Sample(objective), parameters, objective.ridge, centre)
+    single = single_levels(objective.pieces.plan.n_levels)
+    solve = group_solver(Sample(objective), parameters, centre, single)
     right = centre(np.random.default_rng(3).normal(size=parameters.shape))
     found = solve(right)
     np.testing.assert_allclose(centre((hessian(objective, parameters) @ found[0])[None]), right, atol=1e-4)
 
 
 @each_kind
-def test_the_grouped_solver_is_symmetric_and_positive(kind):
+@pytest.mark.parametrize("family", ["gaussian", "bernoulli", "poisson", "gamma"])
+def test_the_solver_of_groups_inverts_the_hessian_between_them(kind, family, monkeypatch):
+    monkeypatch.setattr(module, "GROUPED_LEVELS", 12)
+    objective, centre, parameters = prepared(family, kind)
+    groups = level_groups(objective.pieces.plan)
+    solve, middle = group_solver(Sample(objective), parameters, centre, groups), centre.of_groups(groups)
+    matrix = groups.matrix @ hessian(objective, parameters) @ groups.matrix.T
+    right = middle(np.random.default_rng(3).normal(size=(1, groups.count + 1)))
+    np.testing.assert_allclose(middle((matrix @ solve(right)[0])[None]), right, atol=1e-4)
+
+
+def test_spreading_over_groups_keeps_lengths_and_centring(monkeypatch):
+    monkeypatch.setattr(module, "GROUPED_LEVELS", 12)
+    objective, centre, _ = prepared()
+    groups = level_groups(objective.pieces.plan)
+    grouped = np.random.default_rng(2).normal(size=(2, groups.count + 1))
+    spread = groups.spread(grouped)
+    np.testing.assert_allclose(np.linalg.norm(spread), np.linalg.norm(grouped))
+    np.testing.assert_allclose(groups.collect(spread), grouped)
+    np.testing.assert_allclose(centre(spread), groups.spread(centre.of_groups(groups)(grouped)), atol=1e-12)
+
+
+@each_kind
+def test_level_sums_are_the_gram_matrix_beside_the_intercept(kind):
+    objective, _, parameters = prepared("poisson", kind)
+    sample = Sample(objective)
+    weight = np.ascontiguousarray(sample.curvature(parameters)[:, 0])
+    gram = sample.gram(weight, np.arange(objective.pieces.plan.n_levels))
+    np.testing.assert_allclose(sample.level_sums(weight), gram[-1, :-1])
+
+
+@each_kind
+@pytest.mark.parametrize("n_groups", [12, 1200])
+def test_the_two_level_solver_is_symmetric_and_positive(kind, n_groups, monkeypatch):
+    monkeypatch.setattr(module, "GROUPED_LEVELS", n_groups)
     objective, centre, parameters = prepared("poisson", kind)
-    solve = grouped_solver(Sample(objective), parameters, objective.ridge, centre, objective.level_weights())
+    groups = level_groups(objective.pieces.plan)
+    weight = objective.level_weights()
+    solve = two_level_solver(Sample(objective), parameters, centre, groups, weight)
     rng = np.random.default_rng(4)
     for _ in range(5):
         a, b = (centre(rng.normal(size=parameters.shape)) for _ in range(2))
@@ -129,7 +173,7 @@ def test_the_grouped_solver_is_symmetric_and_positive(kind):
 def test_groups_are_runs_of_neighbouring_levels_of_one_column(n_bins):
     rng = np.random.default_rng(5)
     plan = SoftBins(n_bins).fit(rng.normal(size=(3000, 3))).plan_
-    group = level_groups(plan)
+    group = level_groups(plan).of_level
     assert len(group) == plan.n_levels
     assert set(np.diff(group)) <= {0, 1}
     for start in plan.level_start[1:-1]:
@@ -143,3 +187,9 @@ def test_groups_are_runs_of_neighbouring_levels_of_one_column(n_bins):
 def test_singular_matrices_can_be_factorised(matrix):
     factor, _ = module._factor(matrix)
     assert np.all(np.isfinite(np.diag(factor)))
+
+
+@pytest.mark.parametrize("size", [1, 255, 257, 600])
+def test_the_upper_half_is_mirrored(size):
+    matrix = np.random.default_rng(6).normal(size=(size, size))
+    np.testing.assert_array_equal(module._mirrored(matrix.copy()), np.triu(matrix) + np.triu(matrix, 1).T)

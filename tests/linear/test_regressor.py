@@ -573,3 +573,12 @@ def test_times_are_no_targets(kind):
 def test_words_that_look_like_numbers_are_no_targets():
     with pytest.raises(DataTypeError, match=r"^y: not numbers"):
         fit(X, np.arange(600).astype(str))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1.0, 1e200, 1e300])
+def test_the_score_does_not_depend_on_the_scale_of_a_gaussian_target(scale):
+    x = np.linspace(0, 6, 600)[:, None]
+    y = np.sin(x[:, 0])
+    expected = LinearRegressor("soft:8").fit(x, y).score(x, y)
+    assert 0.9 < expected < 1
+    np.testing.assert_allclose(LinearRegressor("soft:8").fit(x, scale * y).score(x, scale * y), expected, rtol=1e-9)

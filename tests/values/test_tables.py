@@ -108,6 +108,19 @@ def test_what_is_masked_is_missing():
     np.testing.assert_array_equal(read(whole), [[1, np.nan], [3, 4]])
 
 
+@each_dtype
+def test_masked_floats_keep_their_dtype(dtype):
+    hidden = np.ma.masked_array(NUMBERS.astype(dtype), mask=NUMBERS == 4)
+    assert read_table(hidden).dtype == dtype
+    assert read_table(hidden.astype(object)).dtype == np.float64
+
+
+@pytest.mark.parametrize("values", [[["1", "2"]], [[1j, 2]], np.array([["2020-01-01"] * 2], "datetime64[D]")])
+def test_what_is_masked_must_be_numbers_too(values):
+    with pytest.raises(DataTypeError):
+        read_table(np.ma.masked_array(values, mask=[[False, True]]))
+
+
 FRAMES = {
     "pandas": lambda: pd.DataFrame(GAPS, columns=["a", "b"]),
     "pandas float32": lambda: pd.DataFrame(GAPS.astype(np.float32), columns=["a", "b"]),
@@ -119,6 +132,7 @@ FRAMES = {
         {"a": np.array([1, np.nan, 3], np.float32), "b": pd.array([None, 4, 5], "Int8")}
     ),
     "pandas objects": lambda: pd.DataFrame({"a": [1, None, 3], "b": [None, 4.0, 5]}, dtype=object),
+    "pandas objects with NA": lambda: pd.DataFrame({"a": [1, pd.NA, 3], "b": [pd.NA, 4.0, 5]}, dtype=object),
     "pandas arrow": lambda: pd.DataFrame(
         {"a": pd.array([1, None, 3], "int64[pyarrow]"), "b": pd.array([None, 4, 5], "double[pyarrow]")}
     ),
@@ -155,6 +169,22 @@ def test_frames_are_encoded_like_arrays(make, encoder):
     assert fitted.grid_.columns == expected.grid_.columns
     np.testing.assert_array_equal(dense(fitted.transform(FRAMES[make]())), dense(expected.transform(GAPS)))
     assert fitted.feature_names_in_.tolist() == ["a", "b"]
+
+
+ALL_MISSING = {
+    "pandas": lambda: pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}),
+    "pandas NA": lambda: pd.DataFrame({"a": [1.0, 2.0], "b": [pd.NA, pd.NA]}),
+    "polars": lambda: pl.DataFrame({"a": [1.0, 2.0], "b": [None, None]}),
+    "arrow": lambda: pa.table({"a": [1.0, 2.0], "b": pa.nulls(2)}),
+}
+
+
+@pytest.mark.parametrize("make", ALL_MISSING)
+@pytest.mark.parametrize("encoder", [HardBins, SoftBins])
+def test_a_column_without_any_value_is_missing_whatever_its_type_is_called(make, encoder):
+    fitted = encoder(output="dense").fit(ALL_MISSING[make]())
+    assert fitted.transform(ALL_MISSING[make]())[:, -1].tolist() == [1, 1]
+    assert fitted.get_feature_names_out()[-1] == "b[missing]"
 
 
 def test_bools_are_zero_and_one():
@@ -244,6 +274,12 @@ def test_numbers_written_as_text_are_refused_in_arrays_as_they_are_in_frames(tex
 )
 def test_what_is_no_table_is_refused(X, word):
     with pytest.raises(DataError, match=word):
+        read_table(X)
+
+
+@pytest.mark.parametrize("X", [[[1.0], [10**400]], pd.DataFrame({"x0": [1.0, 10**5000]})])
+def test_a_whole_number_beyond_the_floats_names_its_column(X):
+    with pytest.raises(DataError, match="'x0': a whole number is too large"):
         read_table(X)
 
 

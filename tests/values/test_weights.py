@@ -34,6 +34,11 @@ def test_units_are_the_weights_to_many_digits(weights):
     assert sum(units.tolist()) < 2**62
 
 
+def test_bins_know_the_tiniest_weights():
+    fitted = SoftBins(2).fit([[1.0], [2.0], [3.0]], sample_weight=[5e-324, 5e-324, 1e-323])
+    assert sum(fitted.grid_[0].weight) == 4 * 5e-324
+
+
 @pytest.mark.parametrize(
     ("weight", "word"),
     [
@@ -44,6 +49,9 @@ def test_units_are_the_weights_to_many_digits(weights):
         ([1, 2], "2 weights for 3 rows"),
         ([[1], [2], [3]], "1D array"),
         (["a", "b", "c"], "not numbers"),
+        (["1", "2", "3"], "not numbers"),
+        ([1j, 2, 3], "not numbers .*complex"),
+        ([1e308, 1e308, 1e308], "add up to more than a float64"),
     ],
 )
 def test_weights_that_are_none_are_refused(weight, word):

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from softbin.errors import OptionError
@@ -53,13 +54,15 @@ class Boundaries:
         if self.period is not None:
             object.__setattr__(self, "period", _check_period(self.period))
             self._check_edges_span_period()
-        for name, n in (
-            ("weight", self.n_bins),
-            ("mean", self.n_bins),
-            ("special_weight", len(self.special)),
-        ):
-            if len(getattr(self, name)) not in (0, n):
-                raise OptionError(f"{name}: {len(getattr(self, name))} numbers for {n}; pass one each, or none")
+        self._check_known()
+
+    def _check_known(self) -> None:
+        for name, n in (("weight", self.n_bins), ("mean", self.n_bins), ("special_weight", len(self.special))):
+            known = getattr(self, name)
+            if len(known) not in (0, n):
+                raise OptionError(f"{name}: {len(known)} numbers for {n}; pass one each, or none")
+            if not all(map(math.isfinite, known)):
+                raise OptionError(f"{name}: not all of {known} are finite; leave it out if it is unknown")
 
     def _check_edges_span_period(self) -> None:
         if self.edges and (len(self.edges) < 2 or (self.edges[0], self.edges[-1]) != self.period):
@@ -86,7 +89,7 @@ class Boundaries:
 
     def with_edges(self, edges: Iterable[float]) -> "Boundaries":
         """The same column with other edges; what was known of the old bins is dropped."""
-        return replace(self, edges=tuple(edges), weight=(), mean=(), note="edges given by hand")
+        return replace(self, edges=_floats("edges", edges), weight=(), mean=(), note="edges given by hand")
 
     def merge(self, position: int) -> "Boundaries":
         """Bin ``position`` and the next one as one bin, with their weight and mean.
@@ -94,10 +97,9 @@ class Boundaries:
         >>> Boundaries((0, 1, 2), weight=(1, 3), mean=(0.5, 1.5)).merge(0).mean
         (1.25,)
         """
-        if not 0 <= position < self.n_bins - 1:
-            raise OptionError(
-                f"merge: there is no bin {position} with a next one; the {self.n_bins} bins are 0 to {self.n_bins - 1}"
-            )
+        if not isinstance(position, Integral) or not 0 <= position < self.n_bins - 1:
+            last = self.n_bins - 1
+            raise OptionError(f"merge: there is no bin {position!r} with a next one; the bins are 0 to {last}")
         i = position
         edges = self.edges[: i + 1] + self.edges[i + 2 :]
         known = replace(self, edges=edges, weight=(), mean=(), note="bins merged by hand")
@@ -114,7 +116,7 @@ class Boundaries:
 
     def split(self, at: float) -> "Boundaries":
         """The bin around ``at`` cut in two there; weights and means are unknown afterwards."""
-        if not self.edges or not self.edges[0] < at < self.edges[-1] or at in self.edges:
+        if not isinstance(at, Real) or not self.edges or not self.edges[0] < at < self.edges[-1] or at in self.edges:
             raise OptionError(f"split: {at!r} is not inside a bin of {_span(self.edges)}; pass a value between edges")
         return replace(self.with_edges(sorted((*self.edges, at))), note="bin split by hand")
 

@@ -1,11 +1,13 @@
 """How finely a rule may look at a column: each distinct value where they are few, else bins of equal weight."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from softbin.boundaries.quantile import Quantile, at_ranks
 from softbin.boundaries.tidy import few_values
 from softbin.summaries.rank_histogram import RankHistogram
-from softbin.summaries.target_counts import FineBins
+from softbin.summaries.target_counts import FineBins, TargetCounts
 
 MOST_FINE_BINS = 4096
 MOST_COUNTS = 2**20
@@ -30,3 +32,16 @@ def fine_bins(histogram: RankHistogram, most: int = MOST_FINE_BINS) -> FineBins:
         histogram.require(at)
         values = histogram.low[at]
     return FineBins(edges, values, histogram.minimum, histogram.maximum)
+
+
+def coarser(counts: TargetCounts, most: int) -> TargetCounts:
+    """The same column in at most this many fine bins, of about equal weight."""
+    if len(counts) <= most:
+        return counts
+    stop = np.cumsum(counts.weight)
+    middle = stop - counts.weight / 2
+    _, start = np.unique(np.floor(middle * (most / stop[-1])), return_index=True)
+    last = np.append(start[1:], len(counts)) - 1
+    at = np.searchsorted(stop, (stop[start] - counts.weight[start] + stop[last]) / 2)
+    sums = np.add.reduceat(counts.sums, start, axis=0)
+    return replace(counts, cuts=counts.cuts[start[1:] - 1], values=counts.values[at], sums=sums)

@@ -1,7 +1,8 @@
 """From a table to the boundaries of every column: summarise, and apply each column's rule to its summary.
 
 Rules that look at the column alone are asked about its rank histogram. For those that look at the target too, the
-histogram gives the fine bins, one more pass counts the target in them, and the rule is asked about these counts.
+histogram gives the fine bins, one more pass counts the target in them, and the rule is asked about these counts. Rules
+that decide on several columns at once see, after yet another pass, how often these are in which fine bins together.
 """
 
 from collections.abc import Sequence
@@ -10,14 +11,14 @@ from functools import partial
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.fine_bins import fine_bins, most_fine_bins
-from softbin.boundaries.periodic import Periodic
+from softbin.boundaries.joint import decide_together, fine_bins_together, inner_rule, is_joint
 from softbin.boundaries.rule import AnyRule, asked_target
 from softbin.boundaries.user_edges import UserEdges
 from softbin.engines.threads import map_items
 from softbin.errors import OptionError
 from softbin.summaries.bin_totals import bin_totals
 from softbin.summaries.questions import Question, ask_columns
-from softbin.summaries.rank_histogram import RankHistogram
+from softbin.summaries.rank_histogram import ColumnCounts, RankHistogram
 from softbin.summaries.target_counts import FineBins, TargetCounts, count_targets
 from softbin.values.tables import Table
 from softbin.values.targets import Statistics
@@ -27,15 +28,16 @@ NOTHING_TO_LEARN = Boundaries((), note="no finite value to learn from")
 
 def fit_boundaries(
     table: Table, rules: Sequence[AnyRule], unit: float, knots: bool, n_threads: int, target: Statistics | None = None
-) -> tuple[list[Boundaries], list[RankHistogram]]:
-    """One Boundaries per column with bin weights and means, and a histogram of each column.
+) -> tuple[list[Boundaries], list[ColumnCounts]]:
+    """One Boundaries per column with bin weights and means, and what each column's histogram counted.
 
     ``target`` is what rules that look at the label see of it.
     """
-    questions = [_question(rule, knots, target) for rule in rules]
-    answers, histograms = ask_columns(table, questions, unit, max(map(_places, rules), default=0), n_threads)
-    found = _apply_label_rules(table, rules, answers, knots, n_threads, target)
-    return with_totals(table, found, unit, n_threads), histograms
+    joint = fine_bins_together(rules)
+    questions = [_question(rule, knots, target, joint) for rule in rules]
+    answers = ask_columns(table, questions, unit, n_threads)
+    found = _apply_label_rules(table, rules, [answer for answer, _ in answers], knots, n_threads, target)
+    return with_totals(table, found, unit, n_threads), [counts for _, counts in answers]
 
 
 def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_threads: int) -> list[Boundaries]:
@@ -47,11 +49,12 @@ def with_totals(table: Table, found: Sequence[Boundaries], unit: float, n_thread
     ]
 
 
-def _question(rule: AnyRule, knots: bool, target: Statistics | None) -> Question[Boundaries | FineBins]:
+def _question(rule: AnyRule, knots: bool, target: Statistics | None, joint: int) -> Question[Boundaries | FineBins]:
     if asked_target(rule) is None:
         return partial(apply_rule, rule, knots)
     assert target is not None
-    return partial(fine_bins, most=most_fine_bins(target.n_slots))
+    most = most_fine_bins(target.n_slots)
+    return partial(fine_bins, most=min(most, joint) if is_joint(rule) else most)
 
 
 def apply_rule(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundaries:
@@ -62,12 +65,7 @@ def apply_rule(rule: AnyRule, knots: bool, histogram: RankHistogram) -> Boundari
 
 
 def _needs_no_values(rule: AnyRule) -> bool:
-    return isinstance(rule.rule if isinstance(rule, Periodic) else rule, UserEdges)
-
-
-def _places(rule: AnyRule) -> int:
-    """About how many places of a column the rule looks at."""
-    return most_fine_bins(1) if asked_target(rule) is not None else int(getattr(rule, "n_bins", 0))
+    return isinstance(inner_rule(rule), UserEdges)
 
 
 def _apply_label_rules(
@@ -83,16 +81,19 @@ def _apply_label_rules(
     if not fine:
         return list(answers)  # type: ignore[arg-type]
     assert target is not None
-    counts = count_targets(table.take(list(fine)), list(fine.values()), target, n_threads)
+    seen, bins = table.take(list(fine)), list(fine.values())
+    counts = count_targets(seen, bins, target, n_threads)
+    settled = decide_together(seen, [rules[column] for column in fine], bins, counts, target, knots, n_threads)
 
-    def decide(pair: tuple[int, TargetCounts]) -> Boundaries:
-        column, seen = pair
-        if len(seen) == 0:
+    def decide(triple: tuple[str, AnyRule, TargetCounts]) -> Boundaries:
+        label, rule, of_column = triple
+        if len(of_column) == 0:
             return NOTHING_TO_LEARN
         try:
-            return rules[column].boundaries(seen, knots=knots)  # type: ignore[arg-type]
+            return rule.boundaries(of_column, knots=knots)  # type: ignore[arg-type]
         except OptionError as error:
-            raise OptionError(f"column {table.labels[column]!r}: {error}") from None
+            raise OptionError(f"column {label!r}: {error}") from None
 
-    decided = dict(zip(fine, map_items(decide, zip(fine, counts, strict=True), n_threads), strict=True))
+    triples = zip(seen.labels, settled, counts, strict=True)
+    decided = dict(zip(fine, map_items(decide, triples, n_threads), strict=True))
     return [decided[column] if isinstance(answer, FineBins) else answer for column, answer in enumerate(answers)]

@@ -6,14 +6,15 @@ A Grid is a value: edits return a new one, equal grids compare equal, and a save
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.errors import OptionError, SavedFileError
-from softbin.values.columns import column_position, per_column
+from softbin.values.columns import column_position
 from softbin.values.tables import default_names
 
 FORMAT = "softbin.grid"
@@ -34,9 +35,14 @@ class Grid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
+        # Why the set of types: every edit of a grid of thousands of columns comes by here.
+        for kind in set(map(type, self.columns)) - {Boundaries}:
+            raise OptionError(f"grid: a {kind.__name__} is not a Boundaries; pass one for each column")
         if self.names is None:
             return
         object.__setattr__(self, "names", tuple(self.names))
+        if not all(issubclass(kind, str) for kind in set(map(type, self.names))):
+            raise OptionError(f"grid: column names {self.names} are not all text; pass text, or no names")
         if len(self.names) != len(self.columns):
             raise OptionError(f"grid: {len(self.names)} names for {len(self.columns)} columns; pass one each")
         twice = (
@@ -73,17 +79,27 @@ class Grid:
         >>> Grid((Boundaries((0, 20, 35)),), names=("age",)).with_edges({"age": [0, 18, 65]})["age"].edges
         (0.0, 18.0, 65.0)
         """
-        given = per_column("edges", edges, self.labels, None)
-        columns = (old if new is None else old.with_edges(new) for old, new in zip(self.columns, given, strict=True))
-        return replace(self, columns=tuple(columns))
+        if not isinstance(edges, Mapping):
+            raise OptionError(f"with_edges: {edges!r} is not a dict; pass {{column: [edges]}}")
+        return self._edited({column: methodcaller("with_edges", values) for column, values in edges.items()})
 
     def merge(self, column: str | int, position: int) -> "Grid":
         """The grid with bin ``position`` of a column joined to the next."""
-        return self.replace(column, self[column].merge(position))
+        return self._edited({column: methodcaller("merge", position)})
 
     def split(self, column: str | int, at: float) -> "Grid":
         """The grid with the bin of a column around ``at`` cut in two."""
-        return self.replace(column, self[column].split(at))
+        return self._edited({column: methodcaller("split", at)})
+
+    def _edited(self, edits: Mapping[str | int, Callable[[Boundaries], Boundaries]]) -> "Grid":
+        columns, labels = list(self.columns), self.labels
+        for column, edit in edits.items():
+            position = column_position(column, labels)
+            try:
+                columns[position] = edit(columns[position])
+            except OptionError as error:
+                raise OptionError(f"column {labels[position]!r}: {error}") from None
+        return replace(self, columns=tuple(columns))
 
     def to_json(self) -> str:
         """The grid as text; ``from_json`` gives an equal grid back."""

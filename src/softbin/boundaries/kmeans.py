@@ -38,11 +38,11 @@ class KMeans:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         points, weight = representatives(histogram)
-        low, high = histogram.minimum, histogram.maximum
+        low, high = Boundaries((histogram.minimum, histogram.maximum)).edges  # an error if too far apart
         # Why: in units of the column's range, so that no scale overflows.
         cuts = k_means_cuts(np.clip((points - low) / (high - low), 0, 1), weight, self.n_bins)
         edges = np.unique(np.concatenate([[low], low + (high - low) * cuts, [high]]))

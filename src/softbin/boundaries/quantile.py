@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.rule import check_n_bins
-from softbin.boundaries.tidy import close_end, few_values, middle, own_places
+from softbin.boundaries.tidy import close_end, middle, own_places
 from softbin.summaries.rank_histogram import Indices, RankHistogram
 
 Stretch = tuple[int, int]  # buckets first to stop, the latter left out
@@ -37,20 +37,25 @@ class Quantile:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            place = "knot" if knots else "bin"
-            note = f"{len(values)} distinct values, a {place} for each" if len(values) < self.n_bins + knots else ""
-            return Boundaries(tuple(own_places(values, knots)), note=note)
-        _ask_likely(histogram, self.n_bins)
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
+        _ask_likely(histogram, self.n_bins, knots)
         heavy = heavy_values(histogram, self.n_bins)
         edges = _knots(histogram, heavy, self.n_bins) if knots else _bins(histogram, heavy, self.n_bins)
         return Boundaries(tuple(edges), note=_note(histogram, heavy))
 
 
-def _ask_likely(histogram: RankHistogram, n_bins: int) -> None:
+def _ask_likely(histogram: RankHistogram, n_bins: int, knots: bool) -> None:
     """Requires what the rest will most likely look at, all at once: each refinement is a pass over the rows."""
-    likely = at_ranks(histogram, equal_ranks(0, histogram.total, n_bins))
+    if knots:
+        # They share out what the end values leave: all but a unit each at most, all but these buckets at least.
+        ends = (1, 1), (int(histogram.weight[0]), int(histogram.weight[-1]))
+        ranks = [equal_ranks(low, max(histogram.total - low - high, 0), n_bins) for low, high in ends]
+    else:
+        # A bin may start with the value at its rank or with the next one.
+        ranks = [equal_ranks(0, histogram.total, n_bins), equal_ranks(0, histogram.total, n_bins) + 1]
+    likely = at_ranks(histogram, np.concatenate(ranks))
     histogram.require(np.concatenate([[0], likely, [len(histogram) - 1]]))
 
 

@@ -26,9 +26,19 @@ def few_values(histogram: RankHistogram, most: int) -> Floats | None:
     return histogram.low
 
 
-def own_places(values: Floats, knots: bool) -> Floats:
-    """Edges that give each of these values a bin, or a knot, of its own."""
-    if knots or len(values) < 2:
+def own_places(histogram: RankHistogram, n_bins: int, knots: bool) -> Boundaries | None:
+    """Boundaries that give each value a bin, or a knot, of its own; None where there are more values than those."""
+    values = few_values(histogram, n_bins + knots)
+    if values is None:
+        return None
+    place = "knot" if knots else "bin"
+    note = f"{len(values)} distinct values, a {place} for each" if len(values) < n_bins + knots else ""
+    return Boundaries(tuple(values if knots else _edges_between(values)), note=note)
+
+
+def _edges_between(values: Floats) -> Floats:
+    """Edges of bins that hold one of these values each."""
+    if len(values) < 2:
         return values
     cuts = [middle(a, b) for a, b in pairwise(values.tolist())]
     return close_end(float(values[0]), cuts, float(values[-1]))
@@ -89,3 +99,11 @@ def at_cuts(counts: TargetCounts, starts: Sequence[int], knots: bool, note: str 
     first = np.searchsorted(counts.values, edges[:-2], side="right")
     stop = np.searchsorted(counts.values, edges[2:], side="left")
     return Boundaries((low, *edges[1:-1][stop > first].tolist(), high), note=note)
+
+
+def at_values(counts: TargetCounts, at: Sequence[int], note: str = "") -> Boundaries:
+    """The boundaries of knots on the values that stand for these fine bins, and on the ends."""
+    low, high = counts.minimum, counts.maximum
+    inner = counts.values[np.asarray(at, np.intp)]
+    inner = inner[(low < inner) & (inner < high)]
+    return Boundaries((low, *inner.tolist(), high) if low < high else (low,), note=note)

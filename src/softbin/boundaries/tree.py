@@ -1,11 +1,13 @@
 """The leaves of a decision tree on one column: the split that helps most, again and again."""
 
-import heapq
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
+from softbin.boundaries.best_first import Cut, best_first, room_for_cuts
 from softbin.boundaries.boundaries import Boundaries
+from softbin.boundaries.notes import why_few
 from softbin.boundaries.piece_loss import PieceLoss
 from softbin.boundaries.rule import AskedKind, check_n_bins, check_share
 from softbin.boundaries.tidy import at_cuts
@@ -16,7 +18,9 @@ from softbin.summaries.target_counts import TargetCounts
 class Tree:
     """Grown best first to ``n_bins`` leaves, each with ``min_bin_share`` of the weight or more.
 
-    Splits lessen the log-loss of classes or the squared error of numbers.
+    Splits lessen the log-loss of classes or the squared error of numbers, as those of scikit-learn's trees with
+    ``max_leaf_nodes`` do. A tree never looks ahead: where no single split helps, none is made, even if two would
+    ("optimal" finds those).
 
     >>> import numpy as np
     >>> from softbin import HardBins
@@ -38,26 +42,18 @@ class Tree:
 
     def boundaries(self, counts: TargetCounts, *, knots: bool = False) -> Boundaries:
         loss = PieceLoss(counts)
-        least = self.min_bin_share * loss.weight_below[-1]
-        queue: list[tuple[float, int, int, int]] = []
+        least = loss.least_units(self.min_bin_share)
 
-        def offer(start: int, stop: int) -> None:
-            """Queues the best split of a leaf, if there is one that helps."""
-            at = np.arange(start + 1, stop)
-            weight = loss.weight_below
-            at = at[(weight[at] - weight[start] >= least) & (weight[stop] - weight[at] >= least)]
+        def best_cut(start: int, stop: int) -> Cut | None:
+            """The best split of a leaf, if there is one that helps."""
+            at = room_for_cuts(loss.units_below, start, stop, least)
             if len(at) == 0:
-                return
+                return None
             gain = loss(start, stop) - loss(start, at) - loss(at, stop)
-            best = int(np.argmax(gain))
-            if gain[best] > 0:
-                heapq.heappush(queue, (-float(gain[best]), start, int(at[best]), stop))
+            # Why not the very highest: which of several equal ones rounding puts first is chance.
+            best = int(np.argmax(gain >= gain.max() - loss.rounding))
+            return (float(gain[best]), int(at[best])) if gain[best] > loss.rounding else None
 
-        offer(0, len(counts))
-        chosen: list[int] = []
-        while queue and len(chosen) < self.n_bins - 1:
-            _, start, at, stop = heapq.heappop(queue)
-            chosen.append(at)
-            offer(start, at)
-            offer(at, stop)
-        return at_cuts(counts, sorted(chosen), knots)
+        cuts = islice(best_first(len(counts), best_cut), self.n_bins - 1)
+        starts = sorted(at for _, at in cuts)
+        return at_cuts(counts, starts, knots, why_few(loss, starts, self.n_bins, self.min_bin_share))

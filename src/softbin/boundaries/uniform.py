@@ -6,7 +6,7 @@ import numpy as np
 
 from softbin.boundaries.boundaries import Boundaries
 from softbin.boundaries.rule import check_n_bins
-from softbin.boundaries.tidy import drop_dead, few_values, own_places
+from softbin.boundaries.tidy import drop_dead, own_places
 from softbin.summaries.rank_histogram import RankHistogram
 
 
@@ -26,9 +26,9 @@ class Uniform:
         object.__setattr__(self, "n_bins", check_n_bins(self.n_bins))
 
     def boundaries(self, histogram: RankHistogram, *, knots: bool = False) -> Boundaries:
-        values = few_values(histogram, self.n_bins + knots)
-        if values is not None:
-            return Boundaries(tuple(own_places(values, knots)))
+        own = own_places(histogram, self.n_bins, knots)
+        if own is not None:
+            return own
         share = np.arange(self.n_bins + 1) / self.n_bins
         # Why not linspace: the width of a column may be more than a float64 can hold.
         edges = np.unique(histogram.minimum * (1 - share) + histogram.maximum * share)

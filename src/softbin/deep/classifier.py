@@ -148,8 +148,11 @@ class DeepClassifier(ClassifierMixin, DeepModel):  # type: ignore[misc]
         classes = self.classes_
         words = classes.dtype.kind in "OUS"
         if words and not all(isinstance(label, str) for label in classes.tolist()):
-            raise SavedFileError(f"classes: {classes[:3].tolist()} are neither text nor numbers; JSON cannot hold them")
-        return {"classes": classes.tolist(), "classes_dtype": "object" if classes.dtype.kind == "O" else classes.dtype.str}
+            raise SavedFileError(
+                f"classes: {classes[:3].tolist()} are neither text nor numbers; save knows no other classes"
+            )
+        dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
+        return {"classes": classes.tolist(), "classes_dtype": dtype}
 
     def _set_own_facts(self, facts: dict[str, Any]) -> None:
         self.classes_ = np.array(facts["classes"], np.dtype(facts["classes_dtype"]))

@@ -30,6 +30,8 @@ class BinEmbedding(nn.Module):
     ``weight`` is the table (levels, dim), ``plan.level_start`` says which rows are whose.
     """
 
+    bends: Tensor
+
     def __init__(
         self, plan: Plan, dim: int, *, init: str, smoothness: float, trainable_knots: bool, random_state: int | None
     ) -> None:
@@ -63,8 +65,7 @@ class BinEmbedding(nn.Module):
 
     def penalty(self) -> Tensor:
         """``smoothness`` times the sum of squared second differences along each column's knots; add it to the loss."""
-        bends: Tensor = self.bends  # type: ignore[assignment]
-        left, middle, right = (self.weight[bends[:, i]] for i in range(3))
+        left, middle, right = (self.weight[self.bends[:, i]] for i in range(3))
         return self.smoothness * (left - 2 * middle + right).square().sum()
 
     @property
@@ -116,9 +117,7 @@ class HardBinEmbedding(BinEmbedding):
         random_state: int | None = None,
     ) -> None:
         plan = plan_of(grid, soft=False)
-        super().__init__(
-            plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state
-        )
+        super().__init__(plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state)
 
 
 class SoftBinEmbedding(BinEmbedding):
@@ -202,13 +201,16 @@ class MultiBinEmbedding(BinEmbedding):
         if isinstance(grid, Grid):
             raise OptionError("grid: a grid does not say which column is read several times; pass a fitted MultiBins")
         plan = grid.plan_ if isinstance(grid, BinEncoder) else grid
-        super().__init__(
-            plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state
-        )
+        super().__init__(plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state)
 
 
 class TrainedKnots(nn.Module):
     """Knots that move: widths are shares of the range, shares a softmax, so knots stay in order whatever happens."""
+
+    inside: Tensor
+    at: Tensor
+    end_bits: Tensor
+    share_bits: Tensor
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
@@ -231,15 +233,12 @@ class TrainedKnots(nn.Module):
     def reset_parameters(self) -> None:
         """Knots where the grid has them."""
         with torch.no_grad():
-            self.logits.copy_(self.share_bits.view(torch.float64).flatten()[self.at].log())  # type: ignore[operator]
+            self.logits.copy_(self.share_bits.view(torch.float64).flatten()[self.at].log())
 
     def forward(self) -> Edges:
         """The edges as they are now, with gradients to ``logits``."""
-        inside, at, bits = self.inside, self.at, self.end_bits
-        assert isinstance(inside, Tensor)
-        assert isinstance(at, Tensor)
-        assert isinstance(bits, Tensor)
-        low, span = bits.view(torch.float64).unbind(1)
+        inside, at = self.inside, self.at
+        low, span = self.end_bits.view(torch.float64).unbind(1)
         logits = torch.full(inside.shape, -torch.inf, dtype=torch.float64, device=self.logits.device)
         logits = logits.flatten().index_copy(0, at, self.logits.double()).view(inside.shape)
         shares = torch.softmax(logits, 1)

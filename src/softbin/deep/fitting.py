@@ -1,4 +1,4 @@
-"""From options and rows to a trained network, from a network to predictions: the part of the estimators that needs torch."""
+"""From options and rows to a trained network, and to predictions: the part of the estimators that needs torch."""
 
 import os
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from softbin.boundaries.grid import Grid
 from softbin.deep.checkpoints import Checkpoint
 from softbin.deep.inputs import make_embedding, make_ple_grid
+from softbin.deep.locate import Locate
 from softbin.deep.lookup import implementation
 from softbin.deep.losses import LOSSES
 from softbin.deep.network import Network, Perceptron
@@ -65,8 +66,9 @@ def make_network(blueprint: Blueprint, seed: int) -> Network:
 
 
 def fit_network(
-    blueprint: Blueprint, table: Table, target: NDArray[Any], weight: NDArray[Any] | None, valid: NDArray[np.bool_] | None,
-    options: TrainingOptions, device: str, line: ProgressLine, checkpoint: Checkpoint | None,
+    blueprint: Blueprint, table: Table, target: NDArray[Any], weight: NDArray[Any] | None,
+    valid: NDArray[np.bool_] | None, options: TrainingOptions, device: str, line: ProgressLine,
+    checkpoint: Checkpoint | None,
 ) -> Trained:  # fmt: skip
     """A trained network. ``valid`` says which rows it is judged on instead of trained on (None: no row)."""
     if "WORLD_SIZE" in os.environ and int(os.environ["WORLD_SIZE"]) > 1 and not torch.distributed.is_initialized():
@@ -74,18 +76,21 @@ def fit_network(
     found = device_of(device)
     trained = rows_of(table, target, weight, None if valid is None else np.flatnonzero(~valid))
     judged = None if valid is None else rows_of(table, target, weight, np.flatnonzero(valid))
-    # Why: with all rows in one batch the sum over rows is the only thing left to rounding. In float64 a weight of two is
-    # the row twice, the order of rows is nothing, and so few rows are as fast.
+    # Why: with all rows in one batch, rounding is all that tells a weight of two from the row twice, and one order of
+    # rows from another. In float64 it tells nothing, and so few rows are as fast.
     dtype = torch.float64 if found.type == "cpu" and len(trained) <= options.batch_size else torch.float32
     trained, judged = trained.in_dtype(dtype), None if judged is None else judged.in_dtype(dtype)
     make: Callable[[], Network] = lambda: make_network(blueprint, options.seed).to(dtype)  # noqa: E731
     with torch.random.fork_rng(devices=[found.index or 0] if found.type == "cuda" else []):
-        done = train_within_memory(
-            make, trained, judged, LOSSES[blueprint.loss], options, found, line, checkpoint
-        )
-    one_row = trained.values[:1].to(found)
-    done.ran["lookup"] = implementation(one_row, next(done.network.parameters()))
+        done = train_within_memory(make, trained, judged, LOSSES[blueprint.loss], options, found, line, checkpoint)
+    done.ran["lookup"] = _lookup_of(done.network, trained.values[:1].to(found))
     return done
+
+
+def _lookup_of(network: torch.nn.Module, values: torch.Tensor) -> str:
+    """The implementation that looks values up for this network."""
+    locate = next(part for part in network.modules() if isinstance(part, Locate))
+    return implementation(locate, values, next(network.parameters()))
 
 
 def predict_rows(network: torch.nn.Module, loss: str, table: Table) -> NDArray[np.float32]:
@@ -101,8 +106,9 @@ def predict_rows(network: torch.nn.Module, loss: str, table: Table) -> NDArray[n
 
 
 def count_parameters(blueprint: Blueprint, network: torch.nn.Module) -> ParameterCounts:
-    own = sum(parameter.numel() for parameter in network.embedding.parameters())  # type: ignore[union-attr, operator]
-    total = sum(parameter.numel() for parameter in network.parameters())
+    numbers = {name: parameter.numel() for name, parameter in network.named_parameters()}
+    own = sum(count for name, count in numbers.items() if name.startswith("embedding."))
+    total = sum(numbers.values())
     return ParameterCounts(0 if blueprint.asked.peer else blueprint.plan.n_levels, own, total - own)
 
 

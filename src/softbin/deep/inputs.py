@@ -43,7 +43,7 @@ def make_embedding(plan: Plan, asked: Input, ple_grid: Grid | None, seed: int) -
     if asked.peer is not None:
         return Scored(plan, PEERS[asked.peer](plan, asked.dim, ple_grid))
     kind = MultiBinEmbedding if plan.views is not None else SoftBinEmbedding if plan.soft else HardBinEmbedding
-    return kind(plan, asked.dim, init=asked.init, smoothness=asked.smoothness, random_state=seed)  # type: ignore[operator]
+    return kind(plan, asked.dim, init=asked.init, smoothness=asked.smoothness, random_state=seed)
 
 
 def make_ple_grid(plan: Plan, table: Table, n_bins: int) -> Grid:

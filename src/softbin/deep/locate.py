@@ -80,11 +80,19 @@ class Locate(nn.Module):
     special_bits: Tensor
     end_bits: Tensor
     period_bits: Tensor
+    flat: Tensor | None
+    linear: Tensor | None
+    bounded: Tensor | None
+    finite: Tensor | None
+    strict: Tensor | None
+    blank: Tensor | None
+    void: Tensor | None
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
         if plan.n_levels == 0:
             raise OptionError("grid: no column has a level; give one an edge, a special code or a missing level")
+        self.plan = plan
         self.soft = plan.soft
         self.n_levels = plan.n_levels
         self.n_fields = len(plan.columns)
@@ -93,6 +101,8 @@ class Locate(nn.Module):
         self._set_integers("source", plan.source)
         self._set_bins(plan)
         self._set_others(plan)
+        self.follows_plan = True
+        self.register_load_state_dict_post_hook(_look_again)  # type: ignore[no-untyped-call]
 
     def _set_bins(self, plan: Plan) -> None:
         bins = [_bins(levels, int(plan.level_start[j])) for j, levels in enumerate(plan.columns)]
@@ -113,6 +123,7 @@ class Locate(nn.Module):
         missing = [start + levels.missing if b.missing == "level" else -1 for b, levels, start in fields]
         self._set_integers("missing_row", missing)
         codes = _padded([b.special for b in grid], np.nan)
+        self.has_rows_alone = max(missing) >= 0 or codes.shape[1] > 0
         self._set_bits("special_bits", codes)
         first = np.array([start + levels.n_regular for _, levels, start in fields])
         self._set_integers("special_row", first[:, None] + np.arange(codes.shape[1]))
@@ -168,8 +179,7 @@ class Locate(nn.Module):
 
     def fields(self, values: Tensor) -> Tensor:
         """Values field by field, (batch, fields): float32 or float64, circles wrapped."""
-        if values.ndim != 2 or values.shape[1] != self.n_columns:
-            raise DataError(f"values: shape {tuple(values.shape)}, not (batch, {self.n_columns}); pass raw columns")
+        self.check_shape(values)
         if values.dtype not in (torch.float32, torch.float64):
             values = values.float()
         if self.has_views:
@@ -181,8 +191,13 @@ class Locate(nn.Module):
             columns[j] = _wrap(columns[j], periods[circle, 0], periods[circle, 1], codes[j])
         return torch.stack(columns, 1)
 
+    def check_shape(self, values: Tensor) -> None:
+        """Raises DataError unless these are raw columns, (batch, columns)."""
+        if values.ndim != 2 or values.shape[1] != self.n_columns:
+            raise DataError(f"values: shape {tuple(values.shape)}, not (batch, {self.n_columns}); pass raw columns")
+
     def edges(self, dtype: torch.dtype) -> Edges:
-        """The grid's own edges; cuts for values of this dtype are rounded up to it, so that no value changes its bin."""
+        """The grid's own edges; cuts are rounded up to the dtype of the values, so that no value changes its bin."""
         cuts = self.cut32_bits.view(torch.float32) if dtype == torch.float32 else _floats(self.cut_bits)
         return Edges(_floats(self.edge_bits), _floats(self.width_bits), cuts)
 
@@ -210,16 +225,18 @@ class Locate(nn.Module):
 
     def _rows_alone(self, values: Tensor, missing: Tensor) -> Tensor | None:
         """The row that missing values and special codes have to themselves, -1 for others; None where nobody has."""
+        if not self.has_rows_alone:
+            return None
         codes = self._codes(values.dtype)
         alone = torch.where(missing, self.missing_row, -1)
         for s in range(codes.shape[1]):
             alone = torch.where(values == codes[:, s], self.special_row[:, s], alone)
         return alone
 
-    def _odd(self, values: Tensor, missing: Tensor, alone: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    def _odd(self, values: Tensor, missing: Tensor, alone: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         """Which values have no weight at all, and which are an error."""
         nothing = trouble = None
-        ordinary = ~missing & (alone < 0)
+        ordinary = ~missing if alone is None else ~missing & (alone < 0)
         if self.blank is not None:
             nothing = _either(nothing, missing & self.blank)
         if self.void is not None:
@@ -232,6 +249,13 @@ class Locate(nn.Module):
         if self.finite is not None:
             trouble = _either(trouble, torch.isinf(values) & self.finite)
         return nothing, trouble
+
+
+def _look_again(locate: Any, incompatible: Any) -> None:
+    """Says whether the edges that came with a state_dict are still those of the plan."""
+    fresh = Locate(locate.plan)
+    pairs = zip(fresh.buffers(), locate.buffers(), strict=True)
+    locate.follows_plan = all(torch.equal(old, new.to(old.device)) for old, new in pairs)
 
 
 def round_up(edges: NDArray[np.float64]) -> NDArray[np.float32]:

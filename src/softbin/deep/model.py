@@ -142,9 +142,7 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
             checkpoint = torch_part("checkpoints").Checkpoint(self.checkpoint, identity, bool(self.resume))
         line = ProgressLine(type(self).__name__, bool(self.progress))
         try:
-            done = fitting.fit_network(
-                blueprint, table, goal, weight, valid, options, self.device, line, checkpoint
-            )
+            done = fitting.fit_network(blueprint, table, goal, weight, valid, options, self.device, line, checkpoint)
         finally:
             line.close()
         self._set_network(encoder, blueprint, done.network)
@@ -225,5 +223,3 @@ def _is_plain(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-

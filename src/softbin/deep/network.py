@@ -77,7 +77,7 @@ class Perceptron(nn.Module):
 
     def reset_parameters(self) -> None:
         for part in (*self.layers, self.head):
-            part.reset_parameters()  # type: ignore[operator]
+            part.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
         if self.ensemble > 1:

@@ -53,6 +53,6 @@ class PlainInput(nn.Module):
         return torch.cat([torch.where(absent, 0.0, scores), flags], 1)[..., None]
 
 
-def _standard(scores: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _standard(scores: np.ndarray) -> np.ndarray:
     """Finite scores; a column without a knot has none."""
     return np.nan_to_num(scores)

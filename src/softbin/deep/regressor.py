@@ -11,14 +11,16 @@ from softbin.errors import DataError
 from softbin.values.rows import read_rows
 from softbin.values.targets import read_labels, read_target
 
-LARGEST = 1e30  # predictions beyond this are float64
+LARGEST = 1e30  # spreads beyond this, or below its inverse, are not for float32
+MOST_SHIFT = 1e3  # nor are targets that lie further from zero than so many spreads: they would lose their digits
 
 
 class DeepRegressor(RegressorMixin, DeepModel):  # type: ignore[misc]
     """A residual network on bin embeddings, least squares. Needs ``pip install "softbin[deep]"``.
 
     Parameters and attributes are those of DeepClassifier. The target is trained on in units of its spread; early
-    stopping looks at the validation rows' R^2. Predictions are float32, unless the target is too large for it.
+    stopping looks at the validation rows' R^2. Predictions are float32, or float64 for targets that float32 cannot tell
+    apart.
     """
 
     def __init__(
@@ -84,8 +86,8 @@ class DeepRegressor(RegressorMixin, DeepModel):  # type: ignore[misc]
         """The expected target of every row."""
         scores = self._predict_rows(X).astype(np.float64)
         found = self._shift + self._scale * scores
-        small = abs(self._shift) < LARGEST and self._scale < LARGEST
-        return found.astype(np.float32) if small else found
+        narrow = 1 / LARGEST < self._scale < LARGEST and abs(self._shift) < MOST_SHIFT * self._scale
+        return found.astype(np.float32) if narrow else found
 
     def _own_facts(self) -> dict[str, Any]:
         return {"shift": self._shift, "scale": self._scale}

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from softbin.values.tables import Table
+from softbin.values.tables import BLOCK_ROWS, Table
 
 CHUNK_ROWS = 2**20
 DEVICE_SHARE = 0.5  # of the free memory of a GPU that rows may take; the network needs the rest
@@ -47,11 +47,20 @@ class Rows:
 
 def rows_of(table: Table, target: Any, weight: Any, chosen: Any = None) -> Rows:
     """The rows of a table, or those ``chosen``, on the CPU; target and weight in float64."""
-    columns = table.columns if chosen is None else [column[chosen] for column in table.columns]
-    target, weight = (part if chosen is None or part is None else part[chosen] for part in (target, weight))
+    chosen = np.arange(table.n_rows) if chosen is None else chosen
+    target, weight = (None if part is None else part[chosen] for part in (target, weight))
+    values = np.empty((len(chosen), len(table.columns)), table.dtype)
+    # Why block by block: a run of rows stays in a core's own cache while every column writes its part of them.
+    for start in range(0, len(chosen), BLOCK_ROWS):
+        block = chosen[start : start + BLOCK_ROWS]
+        for j, column in enumerate(table.columns):
+            values[start : start + len(block), j] = column[block]
     weight = np.ones(len(target)) if weight is None else weight / np.mean(weight)
-    values = torch.from_numpy(np.stack(columns, axis=1))
-    return Rows(values, torch.as_tensor(target, dtype=torch.float64), torch.as_tensor(weight, dtype=torch.float64))
+    return Rows(
+        torch.from_numpy(values),
+        torch.as_tensor(target, dtype=torch.float64),
+        torch.as_tensor(weight, dtype=torch.float64),
+    )
 
 
 def with_filler(rows: Rows) -> Rows:
@@ -79,7 +88,7 @@ class Resident:
         self.held = with_filler(rows).to(device)
 
     def epoch(self, seed: int) -> Iterator[Tensor]:
-        yield from shuffled(self.n_rows, self.batch_size, seed, self.held.weight.device).split(self.batch_size)
+        yield from torch.split(shuffled(self.n_rows, self.batch_size, seed, self.held.weight.device), self.batch_size)
 
 
 class Streamed:
@@ -95,7 +104,7 @@ class Streamed:
         self.held = self.rows.take(torch.zeros(self.chunk, dtype=torch.int64)).to(device)
 
     def epoch(self, seed: int) -> Iterator[Tensor]:
-        chunks = shuffled(self.n_rows, self.batch_size, seed, torch.device("cpu")).split(self.chunk)
+        chunks = torch.split(shuffled(self.n_rows, self.batch_size, seed, torch.device("cpu")), self.chunk)
         with ThreadPoolExecutor(1) as pool:
             coming = pool.submit(self._gather, chunks[0])
             for i, chunk in enumerate(chunks):
@@ -104,7 +113,7 @@ class Streamed:
                     coming = pool.submit(self._gather, chunks[i + 1])
                 for ours, theirs in zip(_parts(self.held), _parts(ready), strict=True):
                     ours[: len(chunk)].copy_(theirs, non_blocking=True)
-                yield from torch.arange(len(chunk), device=self.held.weight.device).split(self.batch_size)
+                yield from torch.split(torch.arange(len(chunk), device=self.held.weight.device), self.batch_size)
 
     def _gather(self, chunk: Tensor) -> Rows:
         found = self.rows.take(chunk)

@@ -1,12 +1,13 @@
 """The training loop, top to bottom: shuffle, step, average, judge, remember the best, save, stop.
 
 AdamW with a linear warm-up and a cosine to zero, gradients clipped by norm. What is judged and kept is not the network
-itself but the exponential average of its weights, sum_t (1 - d) d^(T - t) w_t / (1 - d^T). On a GPU forward and backward
-run in bfloat16, and the whole step is captured in a CUDA graph where it can be.
+itself but the exponential average of its weights, sum_t (1 - d) d^(T - t) w_t / (1 - d^T) with 1 / (1 - d) a 20th of
+all steps, 100 at most. On a GPU, forward and backward run in bfloat16, and the whole step is captured in a CUDA graph
+where it can be.
 
-Everything random in an epoch follows from the seed and the epoch's number, so a checkpoint after an epoch needs no state
-of generators, and a training that was killed goes on to the same result. With several processes (torch.distributed)
-every one holds all rows, takes its share of each batch and sees the mean gradient; all of them stay equal.
+Everything random in an epoch follows from the seed and the epoch's number, so a checkpoint after an epoch needs no
+state of generators, and a training that was killed goes on to the same result. With several processes
+(torch.distributed) every one holds all rows, takes its share of each batch and sees the mean gradient; all stay equal.
 """
 
 import copy
@@ -77,6 +78,8 @@ def train_within_memory(
                     "pass a smaller network, a smaller batch_size, or another device"
                 ) from None
         batch_size //= 2
+        if checkpoint is not None:
+            checkpoint.found = None  # of another batch size
         if device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -170,17 +173,17 @@ class Step:
         # Why the weight: filler rows have none, whatever comes out for them.
         loss = (own.weight * losses).sum() * n_ranks / total
         penalty = sum((part.penalty() for part in self.penalised), start=torch.zeros((), device=self.device))
-        (loss + penalty).backward()
+        (loss + penalty).backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.parameters, self.options.clip)
         self.optimizer.step()
         with torch.no_grad():
-            torch._foreach_lerp_(self.averages, self.parameters, 1 - self.keep)
+            torch._foreach_lerp_(self.averages, list[Tensor](self.parameters), 1 - self.keep)
             self.loss_sum += loss.detach() / n_ranks
 
     def _on_the_way_to_a_graph(self) -> None:
         """The first steps run eagerly, beside the main stream as capturing asks for; the next one is captured."""
         if self.n_done < EAGER_STEPS:
-            stream = torch.cuda.Stream(self.device)
+            stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream(self.device))
             with torch.cuda.stream(stream):
                 self._run()
@@ -211,7 +214,7 @@ class Step:
     def write_average(self, averaged: nn.Module) -> None:
         """The average of the weights so far into another network of the same kind."""
         share = 1 - self.keep**self.n_done
-        into = [parameter for parameter in averaged.parameters()]
+        into = list(averaged.parameters())
         for parameter, average in zip(_of(into, self.network), self.averages, strict=True):
             parameter.copy_(average / share)
 
@@ -252,7 +255,7 @@ class Best:
 @torch.no_grad()
 def judge(network: nn.Module, valid: Rows, loss: Loss) -> tuple[float, float | None]:
     """Mean loss and score on validation rows."""
-    scores = torch.cat([whole_precision(network(part)) for part in valid.values.split(JUDGED_ROWS)])
+    scores = torch.cat([whole_precision(network(part)) for part in torch.split(valid.values, JUDGED_ROWS)])
     losses = loss.losses(scores, valid.target).double()
     mean = float((valid.weight.double() * losses).sum() / valid.weight.double().sum())
     return mean, loss.score(loss.predict(scores), valid.target, valid.weight) if math.isfinite(mean) else None
@@ -279,7 +282,7 @@ def keep_of(n_steps: int, options: TrainingOptions) -> float:
 
 def decay_groups(network: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
     """Matrices of the network decay; biases, rank-one members and everything in the embedding do not."""
-    matrices, others = [], []
+    matrices, others = list[nn.Parameter](), list[nn.Parameter]()
     for name, parameter in network.named_parameters():
         decays = name.endswith("weight") and not name.startswith("embedding.")
         (matrices if decays else others).append(parameter)

@@ -21,7 +21,8 @@ def decode_matrix(matrix: Any, plan: Plan) -> NDArray[np.floating[Any]]:
     places, present, missing = _decoder(plan)
     values = _dense(matrix @ places)
     values[_dense(matrix @ missing) > 0.5] = np.nan
-    values[_dense(matrix @ present) < 0.5] = np.nan
+    # Why the absolute weights: far outside, those of outside="linear" are large and may cancel.
+    values[_dense(abs(matrix) @ present) < 0.5] = np.nan
     for j, levels in enumerate(plan.columns):
         if levels.wraps and levels.n_regular > 2:
             first, last = plan.level_start[j], plan.level_start[j] + levels.n_regular - 1

@@ -35,8 +35,8 @@ from softbin.encodings.tables import (
     encode_dense,
 )
 from softbin.engines.threads import count_threads
-from softbin.errors import DataError, OptionError
-from softbin.summaries.rank_histogram import RankHistogram
+from softbin.errors import DataError, DataTypeError, OptionError
+from softbin.summaries.rank_histogram import ColumnCounts
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
 from softbin.values.targets import Statistics, read_target, statistics
@@ -63,19 +63,24 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rules = [asked.rule for asked in options]
         threads = count_threads(self.n_jobs)
         target = _statistics(y, rules, ordinary, unit)
-        found, histograms = fit_boundaries(ordinary, rules, unit, self._soft, threads, target)
+        found, counts = fit_boundaries(ordinary, rules, unit, self._soft, threads, target)
         columns = [
-            finish(boundaries, asked, units, histogram)
-            for boundaries, asked, units, histogram in zip(found, options, special_units, histograms, strict=True)
+            finish(boundaries, asked, units, counted)
+            for boundaries, asked, units, counted in zip(found, options, special_units, counts, strict=True)
         ]
         plan = Plan(Grid(tuple(columns), table.names), self._soft)
-        report = report_of(plan, options, histograms)
+        report = report_of(plan, options, counts)
         self._set_fitted(plan, report, table.dtype)
         return self
 
     @classmethod
     def from_grid(cls, grid: Grid, **options: Any) -> Self:
         """A fitted encoder around a grid, without data. ``options``: output, dtype, n_jobs."""
+        if not isinstance(grid, Grid):
+            raise OptionError(f"grid: {grid!r} is not a Grid; pass encoder.grid_ or Grid.load(path)")
+        other = sorted(set(options) - {"output", "dtype", "n_jobs"})
+        if other:
+            raise OptionError(f"{other[0]}: the grid says this already; pass output, dtype, n_jobs, or edit the grid")
         encoder = cls(**options)
         encoder._check_output_options()
         linear = [label for label, b in zip(grid.labels, grid, strict=True) if b.outside == "linear"]
@@ -89,6 +94,7 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """The encoding of X, in the form that ``output`` asks for."""
         check_is_fitted(self)
+        self._check_output_options()
         self._check_container()
         table = self._read(X)
         threads = count_threads(self.n_jobs)
@@ -100,7 +106,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def inverse_transform(self, X: Any) -> NDArray[np.floating[Any]]:
         """Values back from an encoding: NaN for missing, the code for special codes."""
         check_is_fitted(self)
+        self._check_output_options()
         encoded = X if scipy.sparse.issparse(X) else np.asarray(X)
+        if encoded.dtype.kind not in "biuf":
+            raise DataTypeError(f"X: {encoded.dtype} is not a dtype of numbers; pass what transform returned")
         width = len(self.plan_.columns) if self.output == "ordinal" else self.plan_.n_levels
         if encoded.ndim != 2 or encoded.shape[1] != width:
             raise DataError(
@@ -124,7 +133,10 @@ class BinEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def compact_to_csr(self, codes: NDArray[Any], fractions: NDArray[Any]) -> scipy.sparse.csr_matrix:
         """The CSR encoding that ``encode_compact`` abbreviates."""
         check_is_fitted(self)
-        codes, fractions = self._checked_codes(codes), np.asarray(fractions, np.float32)
+        codes, fractions = self._checked_codes(codes), np.asarray(fractions)
+        if fractions.dtype.kind not in "iuf":
+            raise DataTypeError(f"fractions: {fractions.dtype} is not a dtype of numbers; pass those of encode_compact")
+        fractions = fractions.astype(np.float32, copy=False)
         if codes.shape != fractions.shape:
             raise DataError(f"fractions: shape {fractions.shape} beside codes of shape {codes.shape}; pass one each")
         plan, n_rows = self.plan_, len(codes)
@@ -304,11 +316,11 @@ def check_fit_values(table: Table, options: list[ColumnOptions]) -> None:
 
 
 def finish(
-    boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], histogram: RankHistogram
+    boundaries: Boundaries, asked: ColumnOptions, special_units: tuple[int, ...], counts: ColumnCounts
 ) -> Boundaries:
     """The rule's boundaries with what the options say about everything that is not between the edges."""
     # Why the difference: special codes were handed to the rule as missing.
-    missing_units = histogram.missing - sum(special_units)
+    missing_units = counts.missing - sum(special_units)
     missing = asked.missing
     if missing == "auto":
         missing = "level" if missing_units > 0 else "error"
@@ -317,23 +329,23 @@ def finish(
         missing=missing,
         special=asked.special,
         outside=asked.outside,
-        special_weight=tuple(units * histogram.unit for units in special_units),
-        missing_weight=missing_units * histogram.unit,
+        special_weight=tuple(units * counts.unit for units in special_units),
+        missing_weight=missing_units * counts.unit,
     )
 
 
-def report_of(plan: Plan, options: list[ColumnOptions], histograms: list[RankHistogram]) -> FitReport:
+def report_of(plan: Plan, options: list[ColumnOptions], counts: list[ColumnCounts]) -> FitReport:
     rows = [
         ColumnReport(
             column=label,
             asked=asked.asked,
             got=boundaries.n_bins,
-            distinct=histogram.n_distinct,
-            distinct_at_least=not histogram.is_exact,
+            distinct=counted.n_distinct,
+            distinct_at_least=not counted.is_exact,
             missing=boundaries.missing_weight,
-            infinite=histogram.infinite * histogram.unit,
+            infinite=counted.infinite * counted.unit,
             note=boundaries.note,
         )
-        for label, boundaries, asked, histogram in zip(plan.grid.labels, plan.grid, options, histograms, strict=True)
+        for label, boundaries, asked, counted in zip(plan.grid.labels, plan.grid, options, counts, strict=True)
     ]
     return FitReport(tuple(rows))

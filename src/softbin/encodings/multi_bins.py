@@ -156,7 +156,7 @@ class MultiBins(BinEncoder):
 
         rules = [[asked[column].rule for asked in by_granularity] for column in range(len(table.columns))]
         questions = [partial(_cut, column, granularities, of, self._soft) for column, of in enumerate(rules)]
-        answers, histograms = ask_columns(ordinary, questions, unit, max(granularities), threads)
+        answers, counted = zip(*ask_columns(ordinary, questions, unit, threads), strict=True)
         counts = count_targets(ordinary, [_union(of_column) for of_column in answers], folds, threads)
         candidates = [candidate for of_column in answers for candidate in of_column]
         row = _row_weight(table, unit)
@@ -167,13 +167,13 @@ class MultiBins(BinEncoder):
         source = tuple(candidate.column for candidate in chosen)
         found = with_totals(ordinary.take(source), [candidate.encoded for candidate in chosen], unit, threads)
         columns = [
-            finish(boundaries, options[at], special_units[at], histograms[at])
+            finish(boundaries, options[at], special_units[at], counted[at])
             for boundaries, at in zip(found, source, strict=True)
         ]
         names = tuple(f"{table.labels[c.column]}:{c.granularity}" for c in chosen)
         plan = Plan(Grid(tuple(columns), names), self._soft, Views(source, len(table.columns), table.names))
         asked = [replace(options[c.column], asked=c.granularity) for c in chosen]
-        report = report_of(plan, asked, [histograms[at] for at in source])
+        report = report_of(plan, asked, [counted[at] for at in source])
         self._set_fitted(plan, report, table.dtype)
         self.kept_ = [(table.labels[c.column], c.granularity) for c in chosen]
         self.scores_ = _frame(candidates, table.labels, scores, kept)
@@ -188,6 +188,9 @@ class MultiBins(BinEncoder):
         """
         if columns is None:
             raise OptionError("columns: pass the names of the table's columns, or how many there are without names")
+        other = sorted(set(options) - {"output", "soft", "n_jobs"})
+        if other:
+            raise OptionError(f"{other[0]}: the grid says this already; pass output, soft, n_jobs, or edit the grid")
         encoder = cls(**options)
         encoder._check_output_options()
         names = None if isinstance(columns, int) else tuple(columns)

@@ -131,16 +131,17 @@ def _codes(given: Any) -> tuple[float, ...]:
 def ordinary_values(table: Table, options: list[ColumnOptions]) -> tuple[Table, list[tuple[int, ...]]]:
     """The table as rules should see it, and each special code's weight in units.
 
-    Special codes become NaN, periodic values move into their period; all other columns are the same arrays.
+    Periodic values move into their period, then special codes become NaN; all other columns are the same arrays.
     """
     columns: list[Column] = []
     weights = []
     for column, asked in zip(table.columns, options, strict=True):
+        column = wrap(column, asked.period, asked.special)
         special = special_codes(asked.special, column.dtype)
         weights.append(tuple(_weight_of(column == code, table.weight) for code in special))
         if asked.special:
             column = np.where(np.isin(column, special), column.dtype.type(np.nan), column)
-        columns.append(wrap(column, asked.period))
+        columns.append(column)
     return dataclasses.replace(table, columns=tuple(columns)), weights
 
 

@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
 from softbin.errors import OptionError
 
@@ -76,6 +77,19 @@ def reduce_items(
     for partial in partials[1:]:
         total = merge(total, partial)
     return total
+
+
+def one_blas_thread() -> Any:
+    """A context in which linear algebra runs on one thread: the same bits on any number of cores.
+
+    Why also: beside our own threads, those of a BLAS wait for each other 0.2 s over a matrix that takes a millisecond.
+    """
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class _Shared(Iterable[Item]):

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from softbin.errors import DataError, OptionError
+from softbin.errors import DataError, DataTypeError, OptionError
 from softbin.linear.families import FAMILIES
 from softbin.linear.model import LinearModel
 from softbin.values.rows import read_rows
@@ -95,12 +95,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         y = read_labels(y)
         if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
             raise DataError(f"y: {np.sum(~np.isfinite(y))} values are NaN or infinity; drop these rows")
+        if y.dtype.kind == "O":
+            _classes(y)  # Why here: scikit-learn would call classes of two kinds continuous
         if y.dtype.kind not in "bui":  # whole numbers are classes, and looking again takes time
             check_classification_targets(y)
         table, y, weight = read_rows(X, y, sample_weight)
-        classes = np.unique(y)
+        classes = _classes(y)
         if len(classes) < 2:
-            raise DataError(f"y: there is only one class, {classes[0]!r}; a classifier needs two or more")
+            raise DataError(f"y: there is only one class, {classes.tolist()[0]!r}; a classifier needs two or more")
         boundary_weight = weight
         if self.class_weight is not None:
             class_weight = self._class_weights(classes, y, weight)
@@ -157,3 +159,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         except (ValueError, TypeError) as error:
             raise OptionError(f"class_weight: {error}") from None
         return np.asarray(found, np.float64)
+
+
+def _classes(y: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise DataTypeError(
+            f"y: the classes are of several kinds ({', '.join(kinds)}), which have no order; make them one kind and "
+            "drop rows without a class"
+        ) from error

@@ -10,24 +10,26 @@ coupled through groups of neighbouring levels (a small Gram matrix), and inside 
     M^-1 g = R' A^-1 R g  +  D^-1 g - R' (R D R')^-1 R g
 
 with R summing groups, A the grouped Gram matrix and D the diagonal. Hats need no more than D there: their Gram matrix
-has condition number about 4.
+has condition number about 4. The first is the second with every level a group of its own, and no rest.
+
+Trap: A must be that between centred parameters. The inverse of the whole one, centred before and after, is another
+matrix: a gradient of the intercept would go a long way along the idle directions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import ThreadpoolController
 
 from softbin import kernels
 from softbin.encodings.plan import Plan
 from softbin.encodings.tables import encode_codes
-from softbin.engines.threads import map_items
+from softbin.engines.threads import map_items, one_blas_thread
 from softbin.linear.objective import Objective, Parameters, row_scores
 from softbin.linear.pieces import codes_of_levels
 
@@ -67,9 +69,17 @@ class Centering:
 
     def of_matrix(self, matrix: Matrix) -> Matrix:
         """The matrix between centred parameters, and a multiple of one on what centring removes."""
-        matrix = matrix - self.means.T @ (self.means @ matrix)
-        matrix -= (self.means.T @ (self.means @ matrix.T)).T
-        return matrix + float(np.mean(np.diag(matrix))) * (self.means.T @ self.means).toarray()
+        means = self.means.toarray()
+        removed = self.means @ matrix
+        with one_blas_thread():
+            kept = removed @ means.T + float(np.mean(np.diag(matrix))) * np.eye(len(means))
+            half = removed - 0.5 * kept @ means
+            centred: Matrix = matrix - np.vstack([means, half]).T @ np.vstack([half, means])
+        return centred
+
+    def of_groups(self, groups: "Groups") -> "Centering":
+        """The same between grouped parameters."""
+        return replace(self, means=(self.means @ groups.matrix.T).tocsr())
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +106,15 @@ class Sample:
         found = o.family.curvature(row_scores(o, parameters).astype(np.float64), o.rows.target) * weight * o.scale
         return np.maximum(np.nan_to_num(found, posinf=0.0), 0.0)
 
+    def level_sums(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of weight phi: what stands on every level."""
+        n = self.objective.pieces.plan.n_levels
+        total = np.zeros(n + 1)  # the last: what stands on none
+        for left, right, fraction in zip(*self.located, strict=True):
+            second = weight * fraction
+            total += np.bincount(left, weight - second, n + 1) + np.bincount(right, second, n + 1)
+        return total[:n]
+
     def gram(self, weight: NDArray[np.float64], group: NDArray[np.int64]) -> Matrix:
         """Sum of weight phi phi' with phi over groups of levels (``group`` of each) and, last, the intercept."""
         left, right, fraction = self.located
@@ -113,8 +132,17 @@ class Sample:
             add_gram(sides[0], sides[1], fraction, weight, column, total)
 
         map_items(add, range(n_columns + 1), self.objective.n_threads)
-        upper = np.triu(total[:size, :size])
-        return upper + np.triu(upper, 1).T
+        return _mirrored(total[:size, :size])
+
+
+def _mirrored(matrix: Matrix) -> Matrix:
+    """The symmetric matrix with this upper half, whatever stands below; in place, square by square."""
+    for start in range(0, len(matrix), 256):
+        here, behind = slice(start, start + 256), slice(start + 256, None)
+        square = matrix[here, here]
+        matrix[here, here] = np.triu(square) + np.triu(square, 1).T
+        matrix[behind, here] = matrix[here, behind].T
+    return matrix
 
 
 def add_gram(
@@ -135,14 +163,66 @@ def add_gram(
                 np.add.at(total, (a, b), weight * share_a * share_b)
 
 
-def dense_solver(sample: Sample, parameters: Parameters, ridge: float, centre: Centering) -> Solve:
-    """The inverse of the sample's Hessian there, output by output."""
-    n_levels = parameters.shape[1] - 1
-    group = np.arange(n_levels)
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Runs of neighbouring levels of a column, and parameters that are the same all over a group.
+
+    A grouped parameter is that of its levels times the root of their number, so that lengths stay what they are.
+    """
+
+    of_level: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return int(self.of_level.max()) + 1
+
+    @cached_property
+    def matrix(self) -> Any:
+        """(groups + 1) x (levels + 1), sparse, orthonormal rows; the intercept is a group of its own."""
+        group = np.append(self.of_level, self.count)
+        entries = 1 / np.sqrt(np.bincount(group))[group]
+        return scipy.sparse.csr_array((entries, (group, np.arange(len(group)))))
+
+    def spread(self, grouped: Parameters) -> Parameters:
+        """Outputs x (levels + 1) from outputs x (groups + 1)."""
+        return (self.matrix.T @ grouped.T).T
+
+    def collect(self, gradient: Parameters) -> Parameters:
+        """Outputs x (groups + 1) from outputs x (levels + 1): the transpose of ``spread``."""
+        return (self.matrix @ gradient.T).T
+
+    def between(self, matrix: Any) -> Any:
+        """A sparse matrix between levels, as one between groups."""
+        inner = self.matrix[:-1, :-1]
+        return inner @ matrix @ inner.T
+
+
+def single_levels(n_levels: int) -> Groups:
+    """Every level a group of its own."""
+    return Groups(np.arange(n_levels))
+
+
+def level_groups(plan: Plan) -> Groups:
+    """Runs of neighbouring levels of a column, about GROUPED_LEVELS in all."""
+    per_column = max(2, GROUPED_LEVELS // max(1, len(plan.columns)))
+    groups, first = [], 0
+    for count in np.diff(plan.level_start).tolist():
+        n = min(count, per_column)
+        groups.append(first + (np.arange(count) * n) // max(count, 1))
+        first += n
+    return Groups(np.concatenate(groups))
+
+
+def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
+    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
+    penalty = groups.between(sample.objective.penalty.curvature).tocoo()
+    scale = groups.matrix.sum(axis=1) / np.bincount(np.append(groups.of_level, groups.count))
+    centre = centre.of_groups(groups)
     factors = []
     for weight in sample.curvature(parameters).T:
-        matrix = sample.gram(np.ascontiguousarray(weight), group)
-        matrix[np.arange(n_levels), np.arange(n_levels)] += ridge
+        matrix = sample.gram(np.ascontiguousarray(weight), groups.of_level) * scale
+        matrix *= scale[:, None]
+        matrix[penalty.row, penalty.col] += penalty.data
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
         factors.append(_factor(centre.of_matrix(matrix)))
@@ -154,52 +234,33 @@ def dense_solver(sample: Sample, parameters: Parameters, ridge: float, centre: C
     return solve
 
 
-def grouped_solver(
-    sample: Sample, parameters: Parameters, ridge: float, centre: Centering, level_weight: NDArray[np.float64]
+def two_level_solver(
+    sample: Sample,
+    parameters: Parameters,
+    centre: Centering,
+    groups: Groups,
+    level_weight: NDArray[np.float64],
 ) -> Solve:
-    """The approximate inverse for very many levels: groups coupled across columns, single levels inside a group."""
-    group = level_groups(sample.objective.pieces.plan)
-    n_levels, n_groups = len(group), int(group.max()) + 1
-    members = np.bincount(group, minlength=n_groups)
-    parts = []
+    """The approximate inverse for many levels: groups coupled across columns, single levels inside a group."""
+    between = group_solver(sample, parameters, centre, groups)
+    # Why the average of a group: a level of its own may have few rows in the sample, or none.
+    full = np.bincount(groups.of_level, level_weight)
+    diagonals = []
     for weight in sample.curvature(parameters).T:
-        total = float(weight.sum())
-        diagonal = level_weight * (total / max(float(level_weight.sum()) / len(sample.located[0]), 1e-300)) + ridge
-        diagonal = np.maximum(diagonal, 1e-8 * diagonal.mean())
-        coarse = sample.gram(np.ascontiguousarray(weight), group)
-        coarse[np.arange(n_groups), np.arange(n_groups)] += ridge * members
-        if not centre.intercept:
-            coarse[-1], coarse[:, -1] = 0, 0
-        parts.append((_factor(coarse), diagonal, np.bincount(group, diagonal, n_groups)))
+        average = np.bincount(groups.of_level, sample.level_sums(weight)) / np.where(full > 0, full, 1)
+        diagonals.append(average[groups.of_level] * level_weight + sample.objective.penalty.diagonal())
+    diagonal = np.stack(diagonals)
+    diagonal = np.maximum(diagonal, 1e-8 * diagonal.mean(axis=1, keepdims=True))
+    block = np.stack([np.bincount(groups.of_level, row) for row in diagonal])
 
     def solve(gradient: Parameters) -> Parameters:
-        rows = []
-        for (factor, diagonal, block), row in zip(parts, centre(gradient), strict=True):
-            grouped = np.bincount(group, row[:-1], n_groups)
-            moved = cho_solve(factor, np.append(grouped, row[-1]))
-            within = row[:-1] / diagonal - (grouped / block)[group]
-            rows.append(np.append(moved[:-1][group] + within, moved[-1]))
-        return centre(np.stack(rows))
+        gradient = centre(gradient)
+        result = groups.spread(between(groups.collect(gradient)))
+        inside = np.stack([np.bincount(groups.of_level, row) for row in gradient[:, :-1]]) / block
+        result[:, :-1] += gradient[:, :-1] / diagonal - inside[:, groups.of_level]
+        return centre(result)
 
-    assert n_levels == parameters.shape[1] - 1
     return solve
-
-
-def level_groups(plan: Plan) -> NDArray[np.int64]:
-    """The group of every level: runs of neighbouring levels of a column, about GROUPED_LEVELS in all."""
-    per_column = max(2, GROUPED_LEVELS // max(1, len(plan.columns)))
-    groups, first = [], 0
-    for count in np.diff(plan.level_start).tolist():
-        n = min(count, per_column)
-        groups.append(first + (np.arange(count) * n) // max(count, 1))
-        first += n
-    return np.concatenate(groups)
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """Why: beside our own threads, those of a BLAS wait for each other 0.2 s over a matrix that takes a millisecond."""
-    return ThreadpoolController()
 
 
 def _factor(matrix: Matrix) -> Any:
@@ -207,7 +268,7 @@ def _factor(matrix: Matrix) -> Any:
     jitter = 1e-10 * float(diagonal.max()) or 1.0
     for _ in range(12):
         try:
-            with _blas().limit(limits=1, user_api="blas"):
+            with one_blas_thread():
                 return cho_factor(matrix + np.diag(np.where(diagonal > 0, jitter, 1.0)), overwrite_a=True)
         except np.linalg.LinAlgError:
             jitter *= 100

@@ -7,9 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbin.linear.curvature import DENSE_LEVELS, Centering, Sample, Solve, dense_solver, grouped_solver
+from softbin.linear.curvature import (
+    DENSE_LEVELS,
+    Centering,
+    Sample,
+    Solve,
+    group_solver,
+    level_groups,
+    single_levels,
+    two_level_solver,
+)
 from softbin.linear.families import Family, Floats
 from softbin.linear.objective import Objective, Parameters, Rows, prepare_rows
+from softbin.linear.penalties import ridge
 from softbin.linear.pieces import Pieces
 from softbin.linear.solver import Pass, Stop, minimise
 from softbin.linear.units import needs_double, to_units
@@ -83,7 +93,8 @@ def fit_rows(
     on_pass: Callable[[Pass], None],
 ) -> LinearFit:
     """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-    objective = Objective(rows, pieces, family, options.ridge, n_outputs, options.n_threads)
+    penalty = ridge(options.ridge, pieces.plan.n_levels)
+    objective = Objective(rows, pieces, family, penalty, n_outputs, options.n_threads)
     total = rows.total_weight
     level_weight = objective.level_weights()
     centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
@@ -91,13 +102,14 @@ def fit_rows(
     sample = Sample(_sample_objective(objective, options.seed))
     noise = ROUNDING[rows.table.dtype.itemsize]
     dense = pieces.plan.n_levels <= DENSE_LEVELS
+    groups = single_levels(pieces.plan.n_levels) if dense else level_groups(pieces.plan)
     # Why only with a whole Hessian: the grouped one does not know what is left to gain.
     stop = Stop(options.tol, 0.02 * options.tol if dense else np.inf, options.max_iter, total, noise)
 
     def invert(parameters: Parameters) -> Solve:
         if dense:
-            return dense_solver(sample, parameters, options.ridge, centre)
-        return grouped_solver(sample, parameters, options.ridge, centre, level_weight)
+            return group_solver(sample, parameters, centre, groups)
+        return two_level_solver(sample, parameters, centre, groups, level_weight)
 
     def centred(call: Objective) -> Callable[[Parameters], tuple[float, Parameters]]:
         def evaluate(parameters: Parameters) -> tuple[float, Parameters]:
@@ -107,12 +119,10 @@ def fit_rows(
         return evaluate
 
     begin = centre(begin)
-    inverse = invert(begin)
     n_rows, n_sample = rows.table.n_rows, sample.objective.rows.table.n_rows
-    if start is None and n_sample < n_rows and 10 * pieces.plan.n_levels * n_outputs <= n_sample:
-        rough = replace(stop, tol=max(options.tol, 1e-5), decrease=np.inf, max_iter=30)
-        begin = minimise(centred(sample.objective), begin, inverse, rough, lambda _: None).parameters
-        inverse = invert(begin)
+    if start is None and n_sample < n_rows:
+        begin = _start_on_sample(sample, begin, centre, replace(stop, tol=max(options.tol, 1e-5)))
+    inverse = invert(begin)
     every = 6 if n_sample == n_rows else 12
     search = minimise(centred(objective), begin, inverse, stop, on_pass, invert if dense else None, every)
     return LinearFit(search.parameters, level_weight, search.history, search.n_iter, search.converged)
@@ -123,6 +133,20 @@ def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_
     if fit_intercept:
         begin[:, -1] = family.start(rows.target, rows.weight)
     return begin
+
+
+def _start_on_sample(sample: Sample, begin: Parameters, centre: Centering, stop: Stop) -> Parameters:
+    """The sample's best model of which neighbouring levels share a coefficient: finer ones it could not tell apart."""
+    groups = level_groups(sample.objective.pieces.plan)
+    middle = centre.of_groups(groups)
+
+    def call(grouped: Parameters) -> tuple[float, Parameters]:
+        value, gradient = sample.objective(groups.spread(grouped))
+        return value, middle(groups.collect(gradient))
+
+    inverse = group_solver(sample, begin, centre, groups)
+    rough = replace(stop, decrease=np.inf, max_iter=30)
+    return groups.spread(minimise(call, groups.collect(begin), inverse, rough, lambda _: None).parameters)
 
 
 def _sample_objective(objective: Objective, seed: int | None) -> Objective:

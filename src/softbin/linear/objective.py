@@ -1,6 +1,6 @@
 """Loss and gradient of a linear model on bins, as sums over blocks of raw rows.
 
-    objective(beta, b) = sum_i w_i loss(y_i, s_i) + ridge / 2 |beta|^2,    s_i = b + sum_j piece_j(x_ij)
+    objective(beta, b) = sum_i w_i loss(y_i, s_i) + penalty(beta),    s_i = b + sum_j piece_j(x_ij)
 
 The arithmetic of a block is in ``block_pass`` (the definition) and the kernel additive_pass (its copy); adding the
 blocks up is ``map_items`` here, and can be anything else. Blocks are a fixed number of rows and are added in their
@@ -21,6 +21,7 @@ from softbin.encodings.locate import locate, wrap
 from softbin.encodings.plan import Plan
 from softbin.engines.threads import map_items
 from softbin.linear.families import FAMILIES, Family, Floats
+from softbin.linear.penalties import Penalty
 from softbin.linear.pieces import Pieces, codes_of_levels, locate_codes
 from softbin.values.tables import Block, Column, Table
 
@@ -64,7 +65,7 @@ class Objective:
     rows: Rows
     pieces: Pieces
     family: Family
-    ridge: float
+    penalty: Penalty
     n_outputs: int
     n_threads: int
     scale: float = 1.0  # of the rows' weights: more than one where the rows are a sample
@@ -73,9 +74,9 @@ class Objective:
         loss, sums = self._sum_blocks(self.family, parameters)
         coef = parameters[:, :-1]
         gradient = np.empty_like(parameters)
-        gradient[:, :-1] = self.scale * self.pieces.back(sums[:, :-1]) + self.ridge * coef
+        gradient[:, :-1] = self.scale * self.pieces.back(sums[:, :-1]) + self.penalty.gradient(coef)
         gradient[:, -1] = self.scale * sums[:, -1, 0]
-        return self.scale * loss + 0.5 * self.ridge * float(np.sum(coef**2)), gradient
+        return self.scale * loss + self.penalty.value(coef), gradient
 
     def level_weights(self) -> NDArray[np.float64]:
         """The weight that stands on every level: the sum of w_i phi_i."""

@@ -11,6 +11,7 @@ from softbin.encodings.options import one_of
 from softbin.errors import DataError, DataTypeError
 from softbin.linear.families import FAMILIES, REGRESSION, Family, average
 from softbin.linear.model import LinearModel
+from softbin.linear.units import power_of_two
 from softbin.values.rows import read_rows
 from softbin.values.targets import read_labels
 
@@ -94,6 +95,9 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         table, target, weight = read_rows(X, read_target(y), sample_weight)
         family.check(target)
         scores = self._scores(self._read(table)).astype(np.float64)
+        if family.name == "gaussian":  # Why: squares of large targets are no numbers, their ratio is
+            scale = power_of_two(float(np.max(np.abs(target))))
+            target, scores = target / scale, scores / scale
         null = np.broadcast_to(family.start(target, weight), (len(target), 1))
         best = _perfect_loss(family, target)
         loss, worst = (float(average(family.loss(s, target) - best, weight)) for s in (scores, null))

@@ -74,7 +74,7 @@ def minimise(
         on_pass(search.history[-1])
         began = now
         direction = -_two_loop(search.gradient, pairs, inverse)
-        slope = float(np.vdot(direction, search.gradient))
+        slope = inner(direction, search.gradient)
         if stop.size(search.gradient) <= stop.tol and -slope <= stop.decrease * abs(search.value):
             search.converged = True
             return search
@@ -83,7 +83,7 @@ def minimise(
         if not slope < 0:
             pairs.clear()
             direction = -inverse(search.gradient)
-            slope = float(np.vdot(direction, search.gradient))
+            slope = inner(direction, search.gradient)
         before = search.parameters, search.gradient
         if not _step(call, search, direction, slope, stop):
             # Nothing lower is to be found along a descent direction: what is left is rounding.
@@ -91,7 +91,7 @@ def minimise(
             return search
         search.n_iter += 1
         moved, bent = search.parameters - before[0], search.gradient - before[1]
-        if float(np.vdot(moved, bent)) > 1e-12 * float(np.linalg.norm(moved) * np.linalg.norm(bent)):
+        if inner(moved, bent) > 1e-12 * float(np.linalg.norm(moved) * np.linalg.norm(bent)):
             pairs.append((moved, bent))
         if renew is not None and search.n_iter % renew_every == 0:
             inverse = renew(search.parameters)
@@ -102,13 +102,18 @@ def _two_loop(gradient: Parameters, pairs: deque[tuple[Parameters, Parameters]],
     rest = gradient.copy()
     shares = []
     for moved, bent in reversed(pairs):
-        share = float(np.vdot(moved, rest)) / float(np.vdot(moved, bent))
+        share = inner(moved, rest) / inner(moved, bent)
         rest -= share * bent
         shares.append(share)
     result = inverse(rest)
     for (moved, bent), share in zip(pairs, reversed(shares), strict=True):
-        result += (share - float(np.vdot(bent, result)) / float(np.vdot(moved, bent))) * moved
+        result += (share - inner(bent, result) / inner(moved, bent)) * moved
     return result
+
+
+def inner(a: Parameters, b: Parameters) -> float:
+    """Why not vdot: a BLAS sums long vectors with threads of its own, in an order of their own."""
+    return float(np.einsum("ij,ij->", a, b))
 
 
 def _step(call: Call, search: Search, direction: Parameters, slope: float, stop: Stop) -> bool:
@@ -120,7 +125,7 @@ def _step(call: Call, search: Search, direction: Parameters, slope: float, stop:
         value, gradient = call(point)
         lower = value <= search.value + 1e-4 * length * slope
         # Below the noise of the objective only the gradient can tell: it must have become flatter.
-        level = value <= search.value + noise and abs(float(np.vdot(gradient, direction))) <= 0.5 * abs(slope)
+        level = value <= search.value + noise and abs(inner(gradient, direction)) <= 0.5 * abs(slope)
         if np.isfinite(value) and np.all(np.isfinite(gradient)) and (lower or level):
             search.parameters, search.value, search.gradient = point, value, gradient
             return True

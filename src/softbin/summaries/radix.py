@@ -2,12 +2,12 @@
 
 The first pass counts the leading 16 bits of every key. Each further pass splits only the buckets that a rule
 asked about (``TooCoarse``) by as many bits as fit a fixed budget of counters; ten quantiles of a float32 column
-take three passes in all. Counts are whole units of weight: blocks may come in any order, from any thread.
+take three passes. Counts are whole units of weight: blocks may come in any order, from any thread.
 
 The NumPy lines define the result; the compiled copies give the same counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -84,7 +84,7 @@ class Split:
 
 
 def refine_histograms(
-    source: Source, histograms: Sequence[RankHistogram], wanted: dict[int, Indices], n_threads: int
+    source: Source, histograms: Mapping[int, RankHistogram], wanted: Mapping[int, Indices], n_threads: int
 ) -> dict[int, RankHistogram]:
     """The histograms of the wanted columns with their wanted buckets split, in one pass."""
     splits = _plan_splits(histograms, wanted)
@@ -108,7 +108,7 @@ def refine_histograms(
     return refined
 
 
-def _plan_splits(histograms: Sequence[RankHistogram], wanted: dict[int, Indices]) -> list[Split]:
+def _plan_splits(histograms: Mapping[int, RankHistogram], wanted: Mapping[int, Indices]) -> list[Split]:
     room = COUNTERS // max(1, sum(len(buckets) for buckets in wanted.values()))
     budget = max(4, room.bit_length() - 1)
     splits = []

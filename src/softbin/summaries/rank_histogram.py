@@ -26,6 +26,17 @@ class TooCoarse(Exception):
         self.buckets = buckets
 
 
+@dataclass(frozen=True)
+class ColumnCounts:
+    """What a fit still needs of a column once a rule has read its histogram; weights are units."""
+
+    n_distinct: int  # a lower bound unless is_exact
+    is_exact: bool
+    missing: int
+    infinite: int
+    unit: float
+
+
 @dataclass(frozen=True, eq=False)
 class RankHistogram:
     """Buckets of one column in increasing order, none empty.
@@ -119,6 +130,10 @@ class RankHistogram:
     @property
     def is_exact(self) -> bool:
         return bool(self.is_value.all())
+
+    def counts(self) -> ColumnCounts:
+        """What stays when the buckets are let go."""
+        return ColumnCounts(self.n_distinct, self.is_exact, self.missing, self.infinite, self.unit)
 
     def require(self, buckets: NDArray[np.integer[Any]]) -> None:
         """Raises TooCoarse unless each of these buckets is a single value."""

@@ -86,6 +86,12 @@ class TargetCounts:
     def n_classes(self) -> int:
         return len(self.unit) if self.kind == "classes" else 0
 
+    def joined(self, starts: NDArray[np.intp]) -> "TargetCounts":
+        """The same with fewer fine bins, which start at these; each is stood for by the value in its middle."""
+        sums = np.add.reduceat(self.sums, starts, axis=0)
+        middle = (starts + np.append(starts[1:], len(self)) - 1) // 2
+        return replace(self, sums=sums, cuts=self.cuts[starts[1:] - 1], values=self.values[middle])
+
     def merge(self, other: "TargetCounts") -> "TargetCounts":
         """The counts of both columns' rows together."""
         same = (self.kind, self.unit, self.shift) == (other.kind, other.unit, other.shift)
@@ -123,13 +129,20 @@ def count_targets(table: Table, fine: Sequence[FineBins], statistics: Statistics
 def column_counts(column: Column, edges: tuple[float, ...], statistics: Statistics) -> Counts:
     """The sums of the target in each bin of one column; the last row is that of missing values."""
     n_bins = max(1, len(edges) - 1) if edges else 0
-    code = np.searchsorted(np.array(edges[1:-1]), column.astype(np.float64), side="right")
-    code[np.isnan(column) | (n_bins == 0)] = n_bins
+    code = column_codes(column, edges)
     counts = np.zeros((n_bins + 1, statistics.n_slots), np.int64)
     parts = np.ones((1, len(column)), np.int64) if statistics.parts is None else statistics.parts
     for position, part in enumerate(parts):
         np.add.at(counts, (code, statistics.slot + position), part)
     return counts
+
+
+def column_codes(column: Column, edges: tuple[float, ...]) -> NDArray[np.intp]:
+    """The bin of each value; missing values are behind the last."""
+    n_bins = max(1, len(edges) - 1) if edges else 0
+    code = np.searchsorted(np.array(edges[1:-1]), column.astype(np.float64), side="right")
+    code[np.isnan(column) | (n_bins == 0)] = n_bins
+    return code
 
 
 def _told_apart(counts: Counts, fine: FineBins, statistics: Statistics) -> TargetCounts:

@@ -10,8 +10,10 @@ from softbin.errors import DataError
 from softbin.values.tables import Table, read_table
 from softbin.values.weights import read_weight
 
+RowWeight = NDArray[np.floating[Any]]
 
-def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], NDArray[np.floating[Any]] | None]:
+
+def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], RowWeight | None]:
     """Table, y and weight without the rows of weight zero, which count as absent."""
     table = read_table(X)
     if len(y) != table.n_rows:

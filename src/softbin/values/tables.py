@@ -124,8 +124,8 @@ def read_table(X: Any) -> Table:
 
 
 def _from_array(X: Any) -> Table:
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiubO":
+        X = np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -165,13 +165,19 @@ def _frame_column(series: Any, name: str) -> NDArray[Any]:
     if dtype == nw.Boolean or dtype == nw.Decimal:
         series = series.cast(nw.Float64)
     elif not (dtype.is_numeric() or dtype == nw.Object):
+        if series.null_count() == len(series):
+            return np.full(len(series), np.nan)  # what a column without any value is called does not matter
         raise DataTypeError(
             f"column {name!r}: holds {dtype}, not numbers; drop the column, or turn it into numbers first"
         )
     elif dtype.is_integer() and series.null_count() > 0:
         series = series.cast(nw.Float64)
     values = series.to_numpy()
-    return _number_column(values, name) if values.dtype.kind in "OUS" else values
+    if values.dtype.kind not in "OUS":
+        return values
+    values = values.astype(object)
+    values[series.is_null().to_numpy()] = None
+    return _number_column(values, name)
 
 
 def _number_column(values: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -181,6 +187,10 @@ def _number_column(values: NDArray[Any], name: str) -> NDArray[np.float64]:
             if isinstance(value, (str, bytes)):
                 raise TypeError("it is text")
             float(np.nan if value is None else value)
+        except OverflowError:
+            raise DataError(
+                f"column {name!r}: a whole number is too large for a float64; divide the column first"
+            ) from None
         except (TypeError, ValueError) as error:
             raise DataTypeError(
                 f"column {name!r}: {value!r} is not a number ({error}); drop the column, or turn it into numbers first"

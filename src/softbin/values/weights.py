@@ -21,15 +21,18 @@ def read_weight(sample_weight: Any, n_rows: int) -> tuple[Weight | None, float]:
     whole = bool(np.all(weight == np.floor(weight)))
     if whole and weight.max() < 2.0 ** (62 - n_rows.bit_length()):
         return weight.astype(np.int64), 1.0
-    # Why: every row can weigh 2^exponent at most, so no sum of them passes 2^62.
-    exponent = 62 - n_rows.bit_length() - int(np.frexp(weight.max())[1])
+    # Why: every row can weigh 2^exponent at most, so no sum of them passes 2^62; no float is finer than 2^-1074.
+    exponent = min(62 - n_rows.bit_length() - int(np.frexp(weight.max())[1]), 1074)
     units = np.rint(np.ldexp(weight, exponent)).astype(np.int64)
     return np.maximum(units, weight > 0), float(np.ldexp(1.0, -exponent))
 
 
 def _checked(sample_weight: Any, n_rows: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = np.asarray(sample_weight)
+        if weight.dtype.kind not in "biufO":
+            raise TypeError(f"they are {weight.dtype}")
+        weight = weight.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataTypeError(f"sample_weight: not numbers ({error}); pass one number per row") from None
     if weight.ndim == 0:
@@ -49,4 +52,8 @@ def _checked(sample_weight: Any, n_rows: int) -> np.ndarray[Any, np.dtype[np.flo
         raise DataError(f"sample_weight: {negative} weights are negative; weights count rows, so 0 at least")
     if not weight.any():
         raise DataError("sample_weight: all weights are zero, so there is nothing to fit; give some a weight")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise DataError("sample_weight: the weights add up to more than a float64 can say; divide them by 1e10")
     return weight

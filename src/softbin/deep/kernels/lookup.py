@@ -31,7 +31,8 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # on the CPU, as tests 
 
 def can_run(values: Tensor, table: Tensor, edges: Edges | None) -> bool:
     """Whether the kernels do what is asked: no trained knots, no gradient of the values, no float64 table."""
-    plain = edges is None and table.dtype in TABLES and not values.requires_grad
+    moving = torch.is_grad_enabled() and values.requires_grad
+    plain = edges is None and table.dtype in TABLES and not moving
     return plain and (values.is_cuda or INTERPRETED) and INSTALLED
 
 
