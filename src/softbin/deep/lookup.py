@@ -5,8 +5,8 @@ The definition: every value takes the rows that ``Locate`` names, and what comes
     out[i, j] = sum over e of weights[i, j, e] * table[rows[i, j, e]]       (batch, fields, dim)
 
 two rows and one fraction for soft bins, one row for hard ones; never a vector as wide as the number of bins. On the CPU
-compiled kernels do both steps at once. A new implementation (deep/kernels) is one line in IMPLEMENTATIONS and one in
-``implementation``.
+compiled kernels do both steps at once, on a CUDA GPU Triton's (deep/kernels). A new implementation is one line in
+IMPLEMENTATIONS and one in ``implementation``.
 """
 
 import os
@@ -23,6 +23,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from softbin import kernels
+from softbin.deep.kernels.lookup import by_triton, can_run
 from softbin.deep.locate import Edges, Locate
 from softbin.encodings.locate import wrap
 from softbin.encodings.plan import Plan
@@ -43,12 +44,16 @@ def implementation(locate: Locate, values: Tensor, table: Tensor, edges: Edges |
     """The name of what runs for these.
 
     "compiled" on the CPU, where it can: not for float64 tables, gradients of the values, trained edges, edges that came
-    with a state_dict and are not those of the grid, nor inside graphs of torch.compile and torch.export. There, and on
-    other devices, "definition"; SOFTBIN_DEEP=definition runs that everywhere.
+    with a state_dict and are not those of the grid, nor inside graphs of torch.compile and torch.export. "triton" on
+    CUDA GPUs, inside graphs too, but for float64 tables, gradients of the values and trained edges. Elsewhere
+    "definition"; SOFTBIN_DEEP=definition runs that everywhere.
     """
     asked = os.environ.get("SOFTBIN_DEEP", "compiled")
     if asked not in IMPLEMENTATIONS:
         raise OptionError(f"SOFTBIN_DEEP: {asked!r} is not one of {', '.join(map(repr, IMPLEMENTATIONS))}")
+    on_gpu = asked == "triton" or (asked == "compiled" and values.is_cuda)
+    if on_gpu and can_run(values, table, edges):
+        return "triton"
     if torch.compiler.is_compiling() or asked == "definition" or kernels.compiled is None:
         return "definition"
     plain = edges is None and locate.follows_plan and table.dtype == torch.float32
@@ -70,7 +75,7 @@ def by_kernel(locate: Locate, values: Tensor, table: Tensor, edges: Edges | None
     return found
 
 
-IMPLEMENTATIONS: dict[str, Lookup] = {"definition": by_definition, "compiled": by_kernel}
+IMPLEMENTATIONS: dict[str, Lookup] = {"definition": by_definition, "compiled": by_kernel, "triton": by_triton}
 
 
 class CompiledLookup(torch.autograd.Function):
