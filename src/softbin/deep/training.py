@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -94,7 +94,7 @@ def train(
     valid = None if valid is None else valid.to(device)
     steps_per_epoch = -(-len(rows) // options.batch_size)
     n_steps = steps_per_epoch * options.epochs
-    step = Step(network, source, loss, options, device, keep_of(n_steps, options))
+    step = step_of(network, source, loss, options, device, keep_of(n_steps, options))
     averaged = copy.deepcopy(network).eval().requires_grad_(False)
     best, history = Best.none(averaged), list[EpochReport]()
     if checkpoint is not None and checkpoint.found:
@@ -120,12 +120,26 @@ def train(
 
     best.write(averaged)
     precision = "bfloat16" if step.mixed else str(next(network.parameters()).dtype).removeprefix("torch.")
-    ran = {"device": str(device), "precision": precision, "rows": source.name, "step": step.how}
+    ran = {"device": str(device), "precision": precision, "rows": source.name, "step": f"{step.name}, {step.how}"}
     return Trained(averaged, history, best.epoch, options.batch_size, ran)
+
+
+def step_of(
+    network: Any, source: Source, loss: Loss, options: TrainingOptions, device: torch.device, keep: float
+) -> "Step":
+    """The step for these: on a GPU, where it can be, the one written out in kernels."""
+    if device.type == "cuda":
+        from softbin.deep.kernels.fused_step import FusedStep, fits  # Why here: it is a Step itself
+
+        if fits(network, source, loss, options, device):
+            return FusedStep(network, source, loss, options, device, keep)
+    return Step(network, source, loss, options, device, keep)
 
 
 class Step:
     """One step: a batch's loss and gradient, AdamW, the average of the weights."""
+
+    name: ClassVar[str] = "autograd"
 
     def __init__(
         self, network: nn.Module, source: Source, loss: Loss, options: TrainingOptions, device: torch.device,

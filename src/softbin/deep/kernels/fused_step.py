@@ -13,7 +13,7 @@ alone: the score is a float32 sum, gradients of weights are never rounded to bfl
 """
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -56,6 +56,8 @@ def fits(network: nn.Module, source: Source, loss: Loss, options: TrainingOption
 
 class FusedStep(Step):
     """``Step`` for networks that ``fits`` is true of."""
+
+    name: ClassVar[str] = "fused kernels"
 
     def __init__(
         self, network: Network, source: Source, loss: Loss, options: TrainingOptions, device: torch.device, keep: float
