@@ -27,6 +27,7 @@ AUTO = f'SoftBins({MANY}), smoothness="auto"'
 MODELS: dict[str, tuple[int, Any]] = {AUTO: (MANY, "auto")} | {f"SoftBins({n})": (n, None) for n in (*FIXED, MANY)}
 MOST_WORSE = 0.10  # AUC points
 ABOVE = {"higgs": 77.4, "susy": 86.9}  # the better of pyGAM and EBM without pairs, another split of the same rows
+PLAIN = {"higgs": 77.8, "susy": 86.5}  # SoftBins(10) there
 Row = dict[str, Any]
 
 
@@ -78,7 +79,10 @@ def verdict(name: str, models: dict[str, Row]) -> str:
     text = f"Auto is {gain:+.2f} points from the best fixed number (target: at least -{MOST_WORSE:.2f}; {met})."
     if name in ABOVE:
         met = "met" if mean[AUTO] > ABOVE[name] else "NOT met"
-        text += f" Target {ABOVE[name]} (the better of pyGAM and EBM without pairs): {met}."
+        text += (
+            f" Above {ABOVE[name]}, the better of pyGAM and EBM without pairs on another split of such rows (more of "
+            f"them for training; plain SoftBins(10) has {PLAIN[name]} there): {met} as it stands."
+        )
     return text
 
 
@@ -102,7 +106,7 @@ def main() -> int:
             say(f"{name}: {model}")
             rows["models"][model] = measured(X, y, *how)
             file.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-            (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
+        (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
     return 0
 
 

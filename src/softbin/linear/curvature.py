@@ -10,7 +10,8 @@ coupled through groups of neighbouring levels (a small Gram matrix), and inside 
     M^-1 g = R' A^-1 R g  +  D^-1 g - R' (R D R')^-1 R g
 
 with R summing groups, A the grouped Gram matrix and D the diagonal, or a band where the penalty is one. Hats need no
-more than D there: their Gram matrix has condition number about 4. The first is the second with every level a group of its own, and no rest.
+more than D there: their Gram matrix has condition number about 4. The first is the second with every level a group of
+its own, and no rest.
 
 Trap: A must be that between centred parameters. The inverse of the whole one, centred before and after, is another
 matrix: a gradient of the intercept would go a long way along the idle directions.

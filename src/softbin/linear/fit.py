@@ -24,7 +24,17 @@ from softbin.linear.families import Family, Floats
 from softbin.linear.objective import Objective, Parameters, Rows, prepare_rows
 from softbin.linear.penalties import ridge, smooth
 from softbin.linear.pieces import Pieces
-from softbin.linear.reml import Dispersion, Posterior, Quadratic, Waves, find_strengths, leave, posterior, quadratic_at, solver
+from softbin.linear.reml import (
+    Dispersion,
+    Posterior,
+    Quadratic,
+    Waves,
+    find_strengths,
+    leave,
+    posterior,
+    quadratic_at,
+    solver,
+)
 from softbin.linear.smoothness import column_bends
 from softbin.linear.solver import Pass, Search, Stop, minimise
 from softbin.linear.units import Units, needs_double, to_units
@@ -221,8 +231,9 @@ class Problem:
     def _fit_auto(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness]:
         """Rough fits and better strengths in turn, then the fit with the last of them."""
         waves = [Waves.of(bends) for bends in column_bends(self.plan)]
-        problem, model, strengths, inverse = self, None, None, None
-        history, n_iter = [], 0
+        problem, inverse, history, n_iter = self, None, [], 0
+        model: Quadratic | None = None
+        strengths: Floats | None = None
         for turn in range(MOST_TURNS):
             rough = replace(self.stop, max_iter=min(PILOT_STEPS if turn == 0 else 1, self.stop.max_iter))
             search = problem.minimise(begin, on_pass, rough, inverse)
@@ -235,6 +246,7 @@ class Problem:
             begin = self.centre(leave(posterior(model, strengths).coef, waves))
             if turn and change <= CLOSE:
                 break
+        assert strengths is not None
         search = problem.minimise(begin, on_pass, None, inverse)
         search.history = history + search.history
         search.n_iter += n_iter

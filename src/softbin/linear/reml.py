@@ -100,6 +100,7 @@ class Quadratic:
     ridge: float
     dispersion: Dispersion
     idle: NDArray[np.bool_]  # columns that have a direction which the intercept stands for
+    removed: Sequence[float]  # what the Hessians have there instead, by output
 
     @property
     def share(self) -> float:
@@ -113,12 +114,11 @@ class Quadratic:
             squares += 2 * slope @ move + move @ H @ move
         return self.dispersion.of(max(squares, 0.0), self.total_weight, edf)
 
-
     def moved(self, parameters: Parameters, gradient: Parameters, centre: Centering) -> "Quadratic":
         """With the same Hessians at other parameters, where this is the gradient of the loss."""
         point, slope = enter(parameters, self.waves), enter(centre(gradient), self.waves)
         squares = self.squares
-        for H, move, a, b in zip(self.hessians, point - self.point, self.gradient, slope, strict=True):
+        for move, a, b in zip(point - self.point, self.gradient, slope, strict=True):
             squares += move @ (a + b)
         linear = np.stack([H @ x - g for H, x, g in zip(self.hessians, point, slope, strict=True)])
         return replace(self, point=point, gradient=slope, linear=linear, squares=max(squares, 0.0))
@@ -137,11 +137,12 @@ def quadratic_at(
     n_levels = parameters.shape[1] - 1
     point, slope = enter(parameters, waves), enter(centre(gradient), waves)
     several = len(parameters) / (len(parameters) - 1) if len(parameters) > 1 else 1.0
-    hessians = []
+    hessians, removed = [], []
     for weight in sample.curvature(parameters).T:
         matrix = sample.gram(np.ascontiguousarray(weight * several), np.arange(n_levels))
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
+        removed.append(float(np.mean(np.diag(matrix))))
         matrix = _between_waves(centre.of_matrix(matrix), waves)
         if not centre.intercept:
             matrix[-1, -1] = 1
@@ -153,7 +154,7 @@ def quadratic_at(
     squares = float(np.sum(residual**2 * units)) * o.scale
     total = o.rows.total_weight * o.scale
     idle = np.asarray(centre.means.sum(axis=1)).ravel() > 0
-    return Quadratic(waves, hessians, linear, point, slope, squares, total, ridge, dispersion, idle)
+    return Quadratic(waves, hessians, linear, point, slope, squares, total, ridge, dispersion, idle, removed)
 
 
 def enter(parameters: Parameters, waves: Sequence[Waves]) -> Parameters:
@@ -206,8 +207,7 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
         coef[output, chosen] = V @ q.linear[output, chosen]
         shrunk = price[chosen] * np.diag(V)
         edf += [len(kept[j]) - shrunk[first[j] : first[j + 1]].sum() for j in range(len(kept))]
-        removed = float(np.mean(np.diag(H)))
-        edf -= q.idle * removed / (removed + q.ridge)
+        edf -= q.idle * q.removed[output] / (q.removed[output] + q.ridge)
         spans = [np.concatenate([np.arange(first[j], first[j + 1]) for j in group]) for group in groups]
         blocks.append([V[np.ix_(span, span)] for span in spans])
     edf *= q.share
@@ -217,7 +217,7 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
 
 def _moving(q: Quadratic, strengths: Floats) -> tuple[list[Positions], Positions, Floats]:
     """The directions that are not too stiff to move, by column and all together, and what every direction costs."""
-    curvature = sum(np.diag(H) for H in q.hessians)
+    curvature = np.sum([np.diag(H) for H in q.hessians], axis=0)
     price = np.append(np.full(len(curvature) - 1, q.ridge), 0.0)
     kept = []
     for w, s in zip(q.waves, strengths, strict=True):
