@@ -35,6 +35,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         (constants) are free. A number for all columns, ``{column: number}`` (others get 0), or "auto": one for each
         column, by restricted likelihood (REML), in which a row of weight 2 counts as two. Many bins and "auto" make
         the choice of their number unnecessary. At most 4,000 levels for "auto".
+    monotonic : None or dict, default=None
+        ``{column: shape}`` with "increasing", "decreasing", "convex" or "concave": the column's curve has that shape
+        exactly. Not for several classes, nor for more than 4,000 levels.
     fit_intercept : bool, default=True
     class_weight : None, "balanced" or dict, default=None
     tol : float, default=1e-6
@@ -76,6 +79,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         *,
         ridge: float = 1.0,
         smoothness: Any = None,
+        monotonic: Any = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-6,
@@ -88,6 +92,7 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         self.bins = bins
         self.ridge = ridge
         self.smoothness = smoothness
+        self.monotonic = monotonic
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol

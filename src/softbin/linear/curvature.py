@@ -223,20 +223,30 @@ def level_groups(plan: Plan) -> Groups:
     return Groups(np.concatenate(groups))
 
 
-def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
-    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
+def group_hessians(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> list[Matrix]:
+    """The sample's Hessian between grouped parameters, by output; ``centre`` is that of groups."""
     penalty = groups.between(sample.objective.penalty.curvature).tocoo()
     scale = groups.matrix.sum(axis=1) / np.bincount(np.append(groups.of_level, groups.count))
-    centre = centre.of_groups(groups)
-    factors = []
+    found = []
     for weight in sample.curvature(parameters).T:
         matrix = sample.gram(np.ascontiguousarray(weight), groups.of_level) * scale
         matrix *= scale[:, None]
-        least = 1e-10 * float(np.diag(matrix).max())
+        # Why before the penalty: a strong one must not drown the rows.
+        diagonal = np.diag(matrix)
+        least = 1e-10 * float(diagonal.max())
         matrix[penalty.row, penalty.col] += penalty.data
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
-        factors.append(factorised(centre.of_matrix(matrix), least))
+        matrix = centre.of_matrix(matrix)
+        matrix[np.diag_indices_from(matrix)] += np.where(np.diag(matrix) > 0, least, 1.0)
+        found.append(matrix)
+    return found
+
+
+def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
+    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
+    centre = centre.of_groups(groups)
+    factors = [factorised(matrix) for matrix in group_hessians(sample, parameters, centre, groups)]
 
     def solve(gradient: Parameters) -> Parameters:
         rows = [cho_solve(factor, row) for factor, row in zip(factors, centre(gradient), strict=True)]
@@ -292,14 +302,14 @@ def _band_solver(matrix: Any) -> Callable[[Row], Row]:
     return solve
 
 
-def factorised(matrix: Matrix, jitter: float) -> Any:
-    """``jitter``: what is added to the diagonal, and more where that is not enough."""
-    diagonal = np.diag(matrix)
-    jitter = jitter or 1.0
+def factorised(matrix: Matrix) -> Any:
+    """Cholesky, of a matrix a little more positive where this one is not enough so."""
+    most = float(np.diag(matrix).max())
+    jitter = 0.0
     for _ in range(12):
         try:
             with one_blas_thread():
-                return cho_factor(matrix + np.diag(np.where(diagonal > 0, jitter, 1.0)), overwrite_a=True)
+                return cho_factor(matrix + jitter * np.eye(len(matrix)) if jitter else matrix, overwrite_a=bool(jitter))
         except np.linalg.LinAlgError:
-            jitter *= 100
+            jitter = max(jitter * 100, 1e-12 * most) or 1.0
     raise np.linalg.LinAlgError("the sample's Hessian cannot be factorised")

@@ -13,8 +13,10 @@ from softbin.engines.threads import one_blas_thread
 from softbin.linear.curvature import (
     DENSE_LEVELS,
     Centering,
+    Matrix,
     Sample,
     Solve,
+    group_hessians,
     group_solver,
     level_groups,
     single_levels,
@@ -35,6 +37,8 @@ from softbin.linear.reml import (
     quadratic_at,
     solver,
 )
+from softbin.linear.shaped_search import minimise_shaped
+from softbin.linear.shapes import Bounds, Shape, exactly
 from softbin.linear.smoothness import column_bends
 from softbin.linear.solver import Pass, Search, Stop, minimise
 from softbin.linear.units import Units, needs_double, to_units
@@ -58,6 +62,7 @@ class FitOptions:
     seed: int | None
     n_threads: int
     smoothness: Floats | None = None  # one strength per column of the plan; NaN where it is to be found
+    shapes: tuple[Shape | None, ...] = ()  # one per column of the plan; empty where no column has one
 
     @property
     def finds_smoothness(self) -> bool:
@@ -180,12 +185,12 @@ class Problem:
         begin = self._start() if start is None else self.centre(start)
         strengths, smoothness = self.options.smoothness, None
         if strengths is None:
-            search = self.minimise(begin, on_pass)
+            search = self.finish(begin, on_pass)
         elif self.options.finds_smoothness:
             search, smoothness = self._fit_auto(begin, on_pass)
         else:
             smooth_problem = self.with_strengths(strengths)
-            search = smooth_problem.minimise(begin, on_pass)
+            search = smooth_problem.finish(begin, on_pass)
             smoothness = smooth_problem.uncertainty(search, strengths)
         return LinearFit(
             search.parameters, self.level_weight, search.history, search.n_iter, search.converged, smoothness
@@ -206,13 +211,35 @@ class Problem:
                 return group_solver(self.sample, parameters, self.centre, groups)
             return two_level_solver(self.sample, parameters, self.centre, groups, self.level_weight)
 
-        def call(parameters: Parameters) -> tuple[float, Parameters]:
-            value, gradient = self.objective(parameters)
-            return value, self.centre(gradient)
-
-        whole = self.sample.objective.rows.table.n_rows == self.objective.rows.table.n_rows
         renew = invert if self.dense else None
-        return minimise(call, begin, inverse or invert(begin), stop or self.stop, on_pass, renew, 6 if whole else 12)
+        return minimise(
+            self.centred_call, begin, inverse or invert(begin), stop or self.stop, on_pass, renew, self.renew_every
+        )
+
+    def finish(self, begin: Parameters, on_pass: Callable[[Pass], None], inverse: Solve | None = None) -> Search:
+        """The optimum, among curves of the shapes that were asked for."""
+        if not self.options.shapes:
+            return self.minimise(begin, on_pass, None, inverse)
+        single = single_levels(self.plan.n_levels)
+
+        def hessian(parameters: Parameters) -> Matrix:
+            return group_hessians(self.sample, parameters, self.centre.of_groups(single), single)[0]
+
+        bounds = Bounds.of(self.plan, self.options.shapes)
+        search = minimise_shaped(self.centred_call, begin, hessian, bounds, self.stop, on_pass, self.renew_every)
+        found = exactly(self.centre(search.parameters)[0], self.plan, self.options.shapes)
+        return replace(search, parameters=found[None])
+
+    def centred_call(self, parameters: Parameters) -> tuple[float, Parameters]:
+        """The objective and its gradient along the directions that are not idle."""
+        value, gradient = self.objective(parameters)
+        return value, self.centre(gradient)
+
+    @property
+    def renew_every(self) -> int:
+        """Iterations between Hessians: one of all rows is worth more than one of a sample."""
+        whole = self.sample.objective.rows.table.n_rows == self.objective.rows.table.n_rows
+        return 6 if whole else 12
 
     def with_strengths(self, strengths: Floats) -> "Problem":
         """The same with a price on bends."""
@@ -247,7 +274,7 @@ class Problem:
             if turn and change <= CLOSE:
                 break
         assert strengths is not None
-        search = problem.minimise(begin, on_pass, None, inverse)
+        search = problem.finish(begin, on_pass, inverse)
         search.history = history + search.history
         search.n_iter += n_iter
         return search, problem.uncertainty(search, strengths, waves, model)

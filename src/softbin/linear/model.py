@@ -23,6 +23,7 @@ from softbin.linear.fit import FitOptions, LinearFit, fit_table
 from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
 from softbin.linear.progress import ProgressLine
+from softbin.linear.shapes import read_shapes
 from softbin.linear.smoothness import read_smoothness
 from softbin.linear.units import LARGEST
 from softbin.values.columns import column_position
@@ -126,6 +127,18 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
             raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
         pieces = Pieces(encoder.plan_)
         options = replace(options, smoothness=read_smoothness(self.smoothness, encoder.plan_))
+        shapes = read_shapes(self.monotonic, encoder.plan_)
+        if any(shapes):
+            options = replace(options, shapes=shapes)
+            if n_outputs > 1:
+                raise OptionError(
+                    f"monotonic: there are {n_outputs} classes, whose curves mean something only beside each other; "
+                    "fit one class against the rest"
+                )
+            if pieces.plan.n_levels > DENSE_LEVELS:
+                raise OptionError(
+                    f"monotonic: at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; take fewer bins"
+                )
         if options.finds_smoothness and pieces.plan.n_levels > DENSE_LEVELS:
             raise OptionError(
                 f'smoothness: "auto" is for at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; '

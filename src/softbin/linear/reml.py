@@ -235,7 +235,7 @@ def solver(q: Quadratic, strengths: Floats, centre: Centering) -> Solve:
     for H in q.hessians:
         part = H[np.ix_(chosen, chosen)]
         part[np.diag_indices_from(part)] += price[chosen]
-        factors.append(factorised(part, 1e-10 * float(np.diag(H).max())))
+        factors.append(factorised(part))
         rest.append(np.diag(H)[stiff] + price[stiff])
 
     def solve(gradient: Parameters) -> Parameters:

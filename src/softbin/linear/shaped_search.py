@@ -1,0 +1,89 @@
+"""The best model whose curves have given shapes: a quadratic model with bounds, again and again.
+
+Near a point the objective is its gradient there and a matrix M; the minimiser of that model among all curves of the
+right shape is where the next line search goes. M begins as the sample's Hessian and learns from every step (BFGS), so
+a few passes over all rows are enough, as without shapes. Curves between two of the right shape have it too: no step
+leaves them. At the optimum the gradient is not zero but held off by bounds; what is left of it is measured by gamma:
+its size where gamma is free, its negative part where gamma is zero.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbin.engines.threads import one_blas_thread
+from softbin.linear.bounded import minimise_bounded
+from softbin.linear.curvature import Matrix
+from softbin.linear.objective import Parameters
+from softbin.linear.shapes import Bounds
+from softbin.linear.solver import Call, Pass, Search, Stop, step
+
+Row = NDArray[np.float64]
+
+
+def minimise_shaped(
+    call: Call,
+    start: Parameters,
+    hessian: Callable[[Parameters], Matrix],
+    bounds: Bounds,
+    stop: Stop,
+    on_pass: Callable[[Pass], None],
+    renew_every: int = 10,
+) -> Search:
+    """The minimiser among parameters (1 x n) inside the bounds; ``start`` may lie outside."""
+    began = time.perf_counter()
+    M = hessian(start)
+    value, gradient = call(start)
+    inside = best_inside(M, start, gradient, bounds)
+    search = Search(inside, *call(inside))
+    while True:
+        now = time.perf_counter()
+        left = stop.size(remaining(search.parameters, search.gradient, bounds))
+        search.history.append(Pass(search.value, left, now - began))
+        on_pass(search.history[-1])
+        began = now
+        direction = best_inside(M, search.parameters, search.gradient, bounds) - search.parameters
+        slope = float(direction[0] @ search.gradient[0])
+        if left <= stop.tol and -slope <= stop.decrease * abs(search.value):
+            search.converged = True
+            return search
+        if search.n_iter >= stop.max_iter:
+            return search
+        before = search.parameters, search.gradient
+        if not slope < 0 or not step(call, search, direction, slope, stop):
+            # Nothing lower is to be found: what is left is rounding.
+            search.converged = left <= 10 * stop.tol
+            return search
+        search.n_iter += 1
+        if search.n_iter % renew_every == 0:
+            M = hessian(search.parameters)
+        else:
+            _learn(M, search.parameters[0] - before[0][0], search.gradient[0] - before[1][0])
+
+
+def best_inside(M: Matrix, parameters: Parameters, gradient: Parameters, bounds: Bounds) -> Parameters:
+    """The minimiser of the quadratic model among parameters inside the bounds."""
+    with one_blas_thread():
+        G = bounds.between(M)
+        linear = bounds.slopes(M @ parameters[0] - gradient[0])
+    return bounds.leave(minimise_bounded(G, linear, bounds.at_least_zero))[None]
+
+
+def remaining(parameters: Parameters, gradient: Parameters, bounds: Bounds) -> Parameters:
+    """The part of the gradient by gamma that no bound holds off."""
+    gamma, slopes = bounds.enter(parameters[0]), bounds.slopes(gradient[0])
+    at = bounds.at_least_zero
+    held = at[gamma[at] <= 1e-12 * np.max(np.abs(gamma), initial=0.0)]
+    slopes[held] = np.minimum(slopes[held], 0)
+    return slopes[None]
+
+
+def _learn(M: Matrix, moved: Row, bent: Row) -> None:
+    """BFGS: afterwards M moved is bent."""
+    if moved @ bent <= 1e-12 * float(np.linalg.norm(moved) * np.linalg.norm(bent)):
+        return
+    expected = M @ moved
+    M -= np.outer(expected, expected / (moved @ expected))
+    M += np.outer(bent, bent / (moved @ bent))
