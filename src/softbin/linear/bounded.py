@@ -21,28 +21,29 @@ PATIENCE = 3
 ROUNDING = 1e-11
 
 
-def minimise_bounded(G: Matrix, c: Row, at_least_zero: NDArray[np.int64]) -> Row:
-    """The minimiser x; exactly zero or more where it must be."""
+def minimise_bounded(G: Matrix, c: Row, at_least_zero: NDArray[np.int64], guess: Row | None = None) -> Row:
+    """The minimiser x; exactly zero or more where it must be. ``guess`` may know which variables are zero."""
     scale = 1 / np.sqrt(np.diag(G))
     G, c = G * scale * scale[:, None], c * scale
     bounded = np.asarray(at_least_zero)
     free = np.setdiff1d(np.arange(len(c)), bounded)
     x = np.zeros(len(c))
+    loose = np.ones(len(bounded), bool) if guess is None else guess[bounded] > 0
     with one_blas_thread():
         if len(free):
             factor = cho_factor(G[np.ix_(free, free)])
             between = cho_solve(factor, np.column_stack([G[np.ix_(free, bounded)], c[free]]))
             inner = G[np.ix_(bounded, bounded)] - G[np.ix_(bounded, free)] @ between[:, :-1]
-            x[bounded] = _pivot((inner + inner.T) / 2, c[bounded] - G[np.ix_(bounded, free)] @ between[:, -1])
+            x[bounded] = _pivot((inner + inner.T) / 2, c[bounded] - G[np.ix_(bounded, free)] @ between[:, -1], loose)
             x[free] = between[:, -1] - between[:, :-1] @ x[bounded]
         else:
-            x[bounded] = _pivot(G, c)
+            x[bounded] = _pivot(G[np.ix_(bounded, bounded)], c[bounded], loose)
     return x * scale
 
 
-def _pivot(G: Matrix, c: Row) -> Row:
-    n = len(c)
-    loose = np.ones(n, bool)
+def _pivot(G: Matrix, c: Row, loose: NDArray[np.bool_]) -> Row:
+    """All variables bounded; ``loose`` are those that begin free."""
+    n, loose = len(c), loose.copy()
     fewest, patience = n + 1, PATIENCE
     small = ROUNDING * float(np.max(np.abs(c), initial=0.0))
     for _ in range(100 + 10 * n):

@@ -137,7 +137,8 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
                 )
             if pieces.plan.n_levels > DENSE_LEVELS:
                 raise OptionError(
-                    f"monotonic: at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; take fewer bins"
+                    f"monotonic: at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; "
+                    "take fewer bins"
                 )
         if options.finds_smoothness and pieces.plan.n_levels > DENSE_LEVELS:
             raise OptionError(

@@ -22,6 +22,8 @@ from softbin.linear.solver import Call, Pass, Search, Stop, step
 
 Row = NDArray[np.float64]
 
+HELD = 1e-12  # of the largest gamma: below that, it is zero but for rounding
+
 
 def minimise_shaped(
     call: Call,
@@ -35,8 +37,7 @@ def minimise_shaped(
     """The minimiser among parameters (1 x n) inside the bounds; ``start`` may lie outside."""
     began = time.perf_counter()
     M = hessian(start)
-    value, gradient = call(start)
-    inside = best_inside(M, start, gradient, bounds)
+    inside = best_inside(M, start, call(start)[1], bounds, guess=False)
     search = Search(inside, *call(inside))
     while True:
         now = time.perf_counter()
@@ -63,19 +64,24 @@ def minimise_shaped(
             _learn(M, search.parameters[0] - before[0][0], search.gradient[0] - before[1][0])
 
 
-def best_inside(M: Matrix, parameters: Parameters, gradient: Parameters, bounds: Bounds) -> Parameters:
-    """The minimiser of the quadratic model among parameters inside the bounds."""
+def best_inside(
+    M: Matrix, parameters: Parameters, gradient: Parameters, bounds: Bounds, *, guess: bool = True
+) -> Parameters:
+    """The minimiser of the quadratic model inside the bounds; ``guess``: it is held by those that hold here."""
     with one_blas_thread():
         G = bounds.between(M)
         linear = bounds.slopes(M @ parameters[0] - gradient[0])
-    return bounds.leave(minimise_bounded(G, linear, bounds.at_least_zero))[None]
+    near = bounds.enter(parameters[0]) if guess else None
+    if near is not None:
+        near[near <= HELD * np.max(np.abs(near), initial=0.0)] = 0
+    return bounds.leave(minimise_bounded(G, linear, bounds.at_least_zero, near))[None]
 
 
 def remaining(parameters: Parameters, gradient: Parameters, bounds: Bounds) -> Parameters:
     """The part of the gradient by gamma that no bound holds off."""
     gamma, slopes = bounds.enter(parameters[0]), bounds.slopes(gradient[0])
     at = bounds.at_least_zero
-    held = at[gamma[at] <= 1e-12 * np.max(np.abs(gamma), initial=0.0)]
+    held = at[gamma[at] <= HELD * np.max(np.abs(gamma), initial=0.0)]
     slopes[held] = np.minimum(slopes[held], 0)
     return slopes[None]
 

@@ -50,12 +50,13 @@ class Bounds:
 
     @classmethod
     def of(cls, plan: Plan, shapes: Sequence[Shape | None]) -> "Bounds":
-        parts, bounded = [], [np.zeros(0, np.int64)]
+        parts: list[tuple[slice, Matrix, Matrix]] = []
+        bounded = [np.zeros(0, np.int64)]
         for levels, shape, start in zip(plan.columns, shapes, plan.level_start[:-1].tolist(), strict=True):
             if shape is None:
                 continue
             T, first = transform(levels, shape)
-            parts.append((slice(start, start + levels.count), T, np.linalg.inv(T)))
+            parts.append((slice(start, start + levels.count), T, np.asarray(np.linalg.inv(T), np.float64)))
             bounded.append(start + np.arange(first, levels.n_regular))
         return cls(parts, np.concatenate(bounded))
 
