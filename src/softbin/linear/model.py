@@ -56,6 +56,24 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
             )
         return with_band(curve, self._curve_errors[position], confidence)
 
+    @property
+    def has_bands(self) -> bool:
+        """Whether ``curve`` can have a band: whether the fit knows standard errors."""
+        check_is_fitted(self)
+        return self._curve_errors is not None
+
+    def plot(self, columns: Any = None, ax: Any = None) -> Any:
+        """A matplotlib figure of the curves: a panel per column, with its band, its knots and the data's density.
+
+        ``columns``: names or positions, all by default. ``ax``: axes to draw on, one per column. Needs the extra
+        ``softbin[plots]``.
+        """
+        check_is_fitted(self)
+        # Why here: pictures are made of models, and this is the one look back (see pyproject.toml).
+        from softbin.reports.plots import plot_model
+
+        return plot_model(self, columns, ax)
+
     def explain(self, X: Any) -> NDArray[np.float64]:
         """Rows x columns (x classes): each column's contribution; with the intercept they sum to the score."""
         check_is_fitted(self)

@@ -37,7 +37,7 @@ def minimise_shaped(
     """The minimiser among parameters (1 x n) inside the bounds; ``start`` may lie outside."""
     began = time.perf_counter()
     M = hessian(start)
-    inside = best_inside(M, start, call(start)[1], bounds, guess=False)
+    inside = best_inside(M, start, call(start)[1], bounds, first=True)
     search = Search(inside, *call(inside))
     while True:
         now = time.perf_counter()
@@ -65,16 +65,28 @@ def minimise_shaped(
 
 
 def best_inside(
-    M: Matrix, parameters: Parameters, gradient: Parameters, bounds: Bounds, *, guess: bool = True
+    M: Matrix, parameters: Parameters, gradient: Parameters, bounds: Bounds, *, first: bool = False
 ) -> Parameters:
-    """The minimiser of the quadratic model inside the bounds; ``guess``: it is held by those that hold here."""
+    """The minimiser of the quadratic model inside the bounds. ``first``: nothing is known yet of which will hold."""
+    gamma = bounds.enter(parameters[0])
     with one_blas_thread():
         G = bounds.between(M)
         linear = bounds.slopes(M @ parameters[0] - gradient[0])
-    near = bounds.enter(parameters[0]) if guess else None
-    if near is not None:
-        near[near <= HELD * np.max(np.abs(near), initial=0.0)] = 0
-    return bounds.leave(minimise_bounded(G, linear, bounds.at_least_zero, near))[None]
+    if first:
+        gamma = column_by_column(G, linear, gamma, bounds)
+    gamma[gamma <= HELD * np.max(np.abs(gamma), initial=0.0)] = 0
+    return bounds.leave(minimise_bounded(G, linear, bounds.at_least_zero, gamma))[None]
+
+
+def column_by_column(G: Matrix, linear: Row, gamma: Row, bounds: Bounds) -> Row:
+    """Every column's best gamma, the others given: cheap, and most of its bounds hold in the end."""
+    gamma = gamma.copy()
+    for levels, _, _ in bounds.parts:
+        at = bounds.at_least_zero
+        own = at[(at >= levels.start) & (at < levels.stop)] - levels.start
+        inner = G[levels, levels]
+        gamma[levels] = minimise_bounded(inner, linear[levels] - G[levels] @ gamma + inner @ gamma[levels], own)
+    return gamma
 
 
 def remaining(parameters: Parameters, gradient: Parameters, bounds: Bounds) -> Parameters:
