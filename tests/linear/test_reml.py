@@ -195,3 +195,15 @@ def test_without_ridge_or_intercept(ridge, fit_intercept):
     model = LinearRegressor(encoder("soft"), smoothness="auto", ridge=ridge, fit_intercept=fit_intercept).fit(X, y)
     assert model.converged_
     assert model.score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("options", [{"smoothness": "auto"}, {"smoothness": 0.1, "monotonic": {0: "increasing"}}])
+def test_the_answer_does_not_depend_on_the_number_of_threads(options):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(50_000, 4))
+    y = rng.random(50_000) < 1 / (1 + np.exp(-np.sin(2 * x[:, 0]) - x[:, 1]))
+    one, two = (LinearClassifier("soft:30", n_jobs=n, **options).fit(x, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.edf_, two.edf_)
+    for column in range(4):
+        np.testing.assert_array_equal(one.curve(column, 0.95).lower, two.curve(column, 0.95).lower)

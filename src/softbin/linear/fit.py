@@ -183,18 +183,21 @@ class Problem:
     def fit(self, start: Parameters | None, on_pass: Callable[[Pass], None]) -> LinearFit:
         """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
         begin = self._start() if start is None else self.centre(start)
-        strengths, smoothness = self.options.smoothness, None
-        if strengths is None:
-            search = self.finish(begin, on_pass)
-        elif self.options.finds_smoothness:
-            search, smoothness = self._fit_auto(begin, on_pass)
-        else:
-            smooth_problem = self.with_strengths(strengths)
-            search = smooth_problem.finish(begin, on_pass)
-            smoothness = smooth_problem.uncertainty(search, strengths)
+        with one_blas_thread():  # the same bits on any number of cores
+            search, smoothness = self._fit_from(begin, on_pass)
         return LinearFit(
             search.parameters, self.level_weight, search.history, search.n_iter, search.converged, smoothness
         )
+
+    def _fit_from(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness | None]:
+        strengths = self.options.smoothness
+        if strengths is None:
+            return self.finish(begin, on_pass), None
+        if self.options.finds_smoothness:
+            return self._fit_auto(begin, on_pass)
+        smooth_problem = self.with_strengths(strengths)
+        search = smooth_problem.finish(begin, on_pass)
+        return search, smooth_problem.uncertainty(search, strengths)
 
     def minimise(
         self,
