@@ -13,9 +13,15 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SMALL = {
     "demo.py": ["--rows", "3000", "--out"],
     "ten_million_rows.py": ["--rows", "5000", "--image"],
+    "smooth_curves.py": ["--image"],
     "theory.py": ["--out"],
 }
-LEAVES = {"demo.py": "softbin.png", "ten_million_rows.py": "curves.png", "theory.py": "images/theory_risk.png"}
+LEAVES = {
+    "demo.py": "softbin.png",
+    "smooth_curves.py": "smooth.png",
+    "ten_million_rows.py": "curves.png",
+    "theory.py": "images/theory_risk.png",
+}
 BLOCK = re.compile(r"<!-- file: (?P<path>\S+) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 
 

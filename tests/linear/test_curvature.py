@@ -185,7 +185,7 @@ def test_groups_are_runs_of_neighbouring_levels_of_one_column(n_bins):
     "matrix", [np.zeros((3, 3)), np.ones((3, 3)), np.diag([1.0, 0.0, 1e-300]), np.diag([1e300, 1, 0])]
 )
 def test_singular_matrices_can_be_factorised(matrix):
-    factor, _ = module._factor(matrix)
+    factor, _ = module.factorised(matrix)
     assert np.all(np.isfinite(np.diag(factor)))
 
 

@@ -31,6 +31,14 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         fitted through ``clone`` and grid searches).
     ridge : float, default=1.0
         Strength of the penalty ridge / 2 * sum of squared coefficients. The intercept is free.
+    smoothness : None, float, dict or "auto", default=None
+        Strength of a penalty on how much each column's curve bends (hard bins: on its steps); straight lines
+        (constants) are free. A number for all columns, ``{column: number}`` (others get 0), or "auto": one for each
+        column, by restricted likelihood (REML), in which a row of weight 2 counts as two. Many bins and "auto" make
+        the choice of their number unnecessary. At most 4,000 levels for "auto".
+    monotonic : None or dict, default=None
+        ``{column: shape}`` with "increasing", "decreasing", "convex" or "concave": the column's curve has that shape
+        exactly. Not for several classes, nor for more than 4,000 levels.
     fit_intercept : bool, default=True
     class_weight : None, "balanced" or dict, default=None
     tol : float, default=1e-6
@@ -51,6 +59,9 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     encoder_ : the fitted encoder
     n_iter_, converged_, history_
         ``history_`` has objective, gradient and seconds of every pass.
+    smoothness_, edf_
+        For every column of ``grid_``: the strength, and the effective degrees of freedom it left (about 1 is a
+        straight line). None without smoothness; no ``edf_`` above 4,000 levels.
 
     Examples
     --------
@@ -68,6 +79,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         bins: Any = "soft:10",
         *,
         ridge: float = 1.0,
+        smoothness: Any = None,
+        monotonic: Any = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-6,
@@ -79,6 +92,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     ) -> None:
         self.bins = bins
         self.ridge = ridge
+        self.smoothness = smoothness
+        self.monotonic = monotonic
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol

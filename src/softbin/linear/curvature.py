@@ -9,8 +9,9 @@ coupled through groups of neighbouring levels (a small Gram matrix), and inside 
 
     M^-1 g = R' A^-1 R g  +  D^-1 g - R' (R D R')^-1 R g
 
-with R summing groups, A the grouped Gram matrix and D the diagonal. Hats need no more than D there: their Gram matrix
-has condition number about 4. The first is the second with every level a group of its own, and no rest.
+with R summing groups, A the grouped Gram matrix and D the diagonal, or a band where the penalty is one. Hats need no
+more than D there: their Gram matrix has condition number about 4. The first is the second with every level a group of
+its own, and no rest.
 
 Trap: A must be that between centred parameters. The inverse of the whole one, centred before and after, is another
 matrix: a gradient of the intercept would go a long way along the idle directions.
@@ -25,15 +26,18 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import splu
 
 from softbin import kernels
 from softbin.encodings.plan import Plan
 from softbin.encodings.tables import encode_codes
 from softbin.engines.threads import map_items, one_blas_thread
 from softbin.linear.objective import Objective, Parameters, row_scores
+from softbin.linear.penalties import Penalty
 from softbin.linear.pieces import codes_of_levels
 
 Matrix = NDArray[np.float64]
+Row = NDArray[np.float64]
 Solve = Callable[[Parameters], Parameters]
 
 DENSE_LEVELS = 4_000
@@ -87,6 +91,12 @@ class Sample:
     """Rows to take second derivatives on; where their values fall is found once."""
 
     objective: Objective
+
+    def with_penalty(self, penalty: Penalty) -> "Sample":
+        """The same rows, with where their values fall."""
+        sample = Sample(replace(self.objective, penalty=penalty))
+        vars(sample)["located"] = self.located
+        return sample
 
     @cached_property
     def located(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
@@ -213,19 +223,30 @@ def level_groups(plan: Plan) -> Groups:
     return Groups(np.concatenate(groups))
 
 
-def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
-    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
+def group_hessians(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> list[Matrix]:
+    """The sample's Hessian between grouped parameters, by output; ``centre`` is that of groups."""
     penalty = groups.between(sample.objective.penalty.curvature).tocoo()
     scale = groups.matrix.sum(axis=1) / np.bincount(np.append(groups.of_level, groups.count))
-    centre = centre.of_groups(groups)
-    factors = []
+    found = []
     for weight in sample.curvature(parameters).T:
         matrix = sample.gram(np.ascontiguousarray(weight), groups.of_level) * scale
         matrix *= scale[:, None]
+        # Why before the penalty: a strong one must not drown the rows.
+        diagonal = np.diag(matrix)
+        least = 1e-10 * float(diagonal.max())
         matrix[penalty.row, penalty.col] += penalty.data
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
-        factors.append(_factor(centre.of_matrix(matrix)))
+        matrix = centre.of_matrix(matrix)
+        matrix[np.diag_indices_from(matrix)] += np.where(np.diag(matrix) > 0, least, 1.0)
+        found.append(matrix)
+    return found
+
+
+def group_solver(sample: Sample, parameters: Parameters, centre: Centering, groups: Groups) -> Solve:
+    """The inverse of the sample's Hessian between grouped parameters, by output; ``centre`` is that of levels."""
+    centre = centre.of_groups(groups)
+    factors = [factorised(matrix) for matrix in group_hessians(sample, parameters, centre, groups)]
 
     def solve(gradient: Parameters) -> Parameters:
         rows = [cho_solve(factor, row) for factor, row in zip(factors, centre(gradient), strict=True)]
@@ -245,31 +266,50 @@ def two_level_solver(
     between = group_solver(sample, parameters, centre, groups)
     # Why the average of a group: a level of its own may have few rows in the sample, or none.
     full = np.bincount(groups.of_level, level_weight)
-    diagonals = []
+    rests = []
     for weight in sample.curvature(parameters).T:
         average = np.bincount(groups.of_level, sample.level_sums(weight)) / np.where(full > 0, full, 1)
-        diagonals.append(average[groups.of_level] * level_weight + sample.objective.penalty.diagonal())
-    diagonal = np.stack(diagonals)
-    diagonal = np.maximum(diagonal, 1e-8 * diagonal.mean(axis=1, keepdims=True))
-    block = np.stack([np.bincount(groups.of_level, row) for row in diagonal])
+        rests.append(within_groups(groups, average[groups.of_level] * level_weight, sample.objective.penalty))
 
     def solve(gradient: Parameters) -> Parameters:
         gradient = centre(gradient)
         result = groups.spread(between(groups.collect(gradient)))
-        inside = np.stack([np.bincount(groups.of_level, row) for row in gradient[:, :-1]]) / block
-        result[:, :-1] += gradient[:, :-1] / diagonal - inside[:, groups.of_level]
+        result[:, :-1] += np.stack([rest(row) for rest, row in zip(rests, gradient[:, :-1], strict=True)])
         return centre(result)
 
     return solve
 
 
-def _factor(matrix: Matrix) -> Any:
-    diagonal = np.diag(matrix)
-    jitter = 1e-10 * float(diagonal.max()) or 1.0
+def within_groups(groups: Groups, curvature: Row, penalty: Penalty) -> Callable[[Row], Row]:
+    """D^-1 - R' (R D R')^-1 R, where D is this diagonal and the penalty: a diagonal too, or a band for smoothness."""
+    band = penalty.curvature - scipy.sparse.diags_array(penalty.diagonal())
+    diagonal = curvature + penalty.diagonal()
+    diagonal = np.maximum(diagonal, 1e-8 * diagonal.mean())
+    if not np.any(band.data):
+        block = np.bincount(groups.of_level, diagonal)
+        return lambda row: row / diagonal - (np.bincount(groups.of_level, row) / block)[groups.of_level]
+    whole = (scipy.sparse.diags_array(diagonal) + band).tocsc()
+    collect = scipy.sparse.csr_array((np.ones(len(diagonal)), (groups.of_level, np.arange(len(diagonal)))))
+    inside, outside = (_band_solver(matrix) for matrix in (whole, (collect @ whole @ collect.T).tocsc()))
+    return lambda row: inside(row) - collect.T @ outside(collect @ row)
+
+
+def _band_solver(matrix: Any) -> Callable[[Row], Row]:
+    """Why no ordering: neighbours are next to each other already. Why no pivots: the matrix is positive."""
+    solve: Callable[[Row], Row] = splu(
+        matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    ).solve
+    return solve
+
+
+def factorised(matrix: Matrix) -> Any:
+    """Cholesky, of a matrix a little more positive where this one is not enough so."""
+    most = float(np.diag(matrix).max())
+    jitter = 0.0
     for _ in range(12):
         try:
             with one_blas_thread():
-                return cho_factor(matrix + np.diag(np.where(diagonal > 0, jitter, 1.0)), overwrite_a=True)
+                return cho_factor(matrix + jitter * np.eye(len(matrix)) if jitter else matrix, overwrite_a=bool(jitter))
         except np.linalg.LinAlgError:
-            jitter *= 100
+            jitter = max(jitter * 100, 1e-12 * most) or 1.0
     raise np.linalg.LinAlgError("the sample's Hessian cannot be factorised")

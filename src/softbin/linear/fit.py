@@ -1,17 +1,22 @@
 """A whole fit: a start on a sample, its Hessian, then a few passes over all rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
+from softbin.encodings.plan import Plan
+from softbin.engines.threads import one_blas_thread
 from softbin.linear.curvature import (
     DENSE_LEVELS,
     Centering,
+    Matrix,
     Sample,
     Solve,
+    group_hessians,
     group_solver,
     level_groups,
     single_levels,
@@ -19,13 +24,30 @@ from softbin.linear.curvature import (
 )
 from softbin.linear.families import Family, Floats
 from softbin.linear.objective import Objective, Parameters, Rows, prepare_rows
-from softbin.linear.penalties import ridge
+from softbin.linear.penalties import ridge, smooth
 from softbin.linear.pieces import Pieces
-from softbin.linear.solver import Pass, Stop, minimise
-from softbin.linear.units import needs_double, to_units
+from softbin.linear.reml import (
+    Dispersion,
+    Posterior,
+    Quadratic,
+    Waves,
+    find_strengths,
+    leave,
+    posterior,
+    quadratic_at,
+    solver,
+)
+from softbin.linear.shaped_search import minimise_shaped
+from softbin.linear.shapes import Bounds, Shape, exactly
+from softbin.linear.smoothness import column_bends
+from softbin.linear.solver import Pass, Search, Stop, minimise
+from softbin.linear.units import Units, needs_double, to_units
 from softbin.values.tables import Table
 
 SAMPLE_ROWS = 60_000
+PILOT_STEPS = 3  # of the fit without smoothness that the first strengths are read from
+MOST_TURNS = 4
+CLOSE = 0.1  # change of a column's degrees of freedom that needs no other turn
 ROUNDING = {4: 3e-8, 8: 1e-14}
 
 
@@ -39,6 +61,25 @@ class FitOptions:
     max_iter: int
     seed: int | None
     n_threads: int
+    smoothness: Floats | None = None  # one strength per column of the plan; NaN where it is to be found
+    shapes: tuple[Shape | None, ...] = ()  # one per column of the plan; empty where no column has one
+
+    @property
+    def finds_smoothness(self) -> bool:
+        return self.smoothness is not None and bool(np.isnan(self.smoothness).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothness:
+    """How smooth every column of the plan was made and what that left of it.
+
+    ``covariance``: per table column and output, that of the coefficients of all its plan columns, one behind the
+    other. None where there are too many levels for a whole Hessian; so are the degrees of freedom.
+    """
+
+    strengths: Floats
+    edf: Floats | None
+    covariance: list[list[NDArray[np.float64]]] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +91,7 @@ class LinearFit:
     history: list[Pass]
     n_iter: int
     converged: bool
+    smoothness: Smoothness | None = None
 
     @property
     def coef(self) -> Parameters:
@@ -76,56 +118,208 @@ def fit_table(
     if table.dtype == np.float32 and needs_double(family, target, weight):
         table = table.widened()
     rows = prepare_rows(table, pieces.plan, target, weight)
+    known = None if family.name in ("gaussian", "gamma") else 1 / units.penalty
     inside = replace(options, ridge=options.ridge / units.penalty)
+    if options.smoothness is not None:
+        inside = replace(inside, smoothness=options.smoothness / units.penalty)
     begin = None if start is None else units.enter(start)
-    fit = fit_rows(rows, pieces, family, n_outputs, inside, begin, lambda done: on_pass(units.of_pass(done)))
+    problem = Problem.of(rows, pieces, family, n_outputs, inside, Dispersion(known, 1 / units.weight))
+    fit = problem.fit(begin, lambda done: on_pass(units.of_pass(done)))
     history = [units.of_pass(done) for done in fit.history]
-    return replace(fit, parameters=units.leave(fit.parameters), history=history)
+    smoothness = None if fit.smoothness is None else _outside(fit.smoothness, units)
+    return replace(fit, parameters=units.leave(fit.parameters), history=history, smoothness=smoothness)
 
 
-def fit_rows(
-    rows: Rows,
-    pieces: Pieces,
-    family: Family,
-    n_outputs: int,
-    options: FitOptions,
-    start: Parameters | None,
-    on_pass: Callable[[Pass], None],
-) -> LinearFit:
-    """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-    penalty = ridge(options.ridge, pieces.plan.n_levels)
-    objective = Objective(rows, pieces, family, penalty, n_outputs, options.n_threads)
-    total = rows.total_weight
-    level_weight = objective.level_weights()
-    centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
-    begin = _null_model(rows, pieces, family, n_outputs, options.fit_intercept) if start is None else start
-    sample = Sample(_sample_objective(objective, options.seed))
-    noise = ROUNDING[rows.table.dtype.itemsize]
-    dense = pieces.plan.n_levels <= DENSE_LEVELS
-    groups = single_levels(pieces.plan.n_levels) if dense else level_groups(pieces.plan)
-    # Why only with a whole Hessian: the grouped one does not know what is left to gain.
-    stop = Stop(options.tol, 0.02 * options.tol if dense else np.inf, options.max_iter, total, noise)
+def _outside(found: Smoothness, units: Units) -> Smoothness:
+    covariance = found.covariance
+    if covariance is not None:
+        covariance = [[part * units.slope**2 for part in parts] for parts in covariance]
+    return replace(found, strengths=found.strengths * units.penalty, covariance=covariance)
 
-    def invert(parameters: Parameters) -> Solve:
-        if dense:
-            return group_solver(sample, parameters, centre, groups)
-        return two_level_solver(sample, parameters, centre, groups, level_weight)
 
-    def centred(call: Objective) -> Callable[[Parameters], tuple[float, Parameters]]:
-        def evaluate(parameters: Parameters) -> tuple[float, Parameters]:
-            value, gradient = call(parameters)
-            return value, centre(gradient)
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """All that a fit works with, in units of its own."""
 
-        return evaluate
+    objective: Objective
+    sample: Sample
+    level_weight: NDArray[np.float64]
+    centre: Centering
+    stop: Stop
+    options: FitOptions
+    dispersion: Dispersion
 
-    begin = centre(begin)
-    n_rows, n_sample = rows.table.n_rows, sample.objective.rows.table.n_rows
-    if start is None and n_sample < n_rows:
-        begin = _start_on_sample(sample, begin, centre, replace(stop, tol=max(options.tol, 1e-5)))
-    inverse = invert(begin)
-    every = 6 if n_sample == n_rows else 12
-    search = minimise(centred(objective), begin, inverse, stop, on_pass, invert if dense else None, every)
-    return LinearFit(search.parameters, level_weight, search.history, search.n_iter, search.converged)
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        pieces: Pieces,
+        family: Family,
+        n_outputs: int,
+        options: FitOptions,
+        dispersion: Dispersion,
+    ) -> "Problem":
+        n_levels = pieces.plan.n_levels
+        objective = Objective(rows, pieces, family, ridge(options.ridge, n_levels), n_outputs, options.n_threads)
+        total = rows.total_weight
+        level_weight = objective.level_weights()
+        centre = Centering.of(pieces.plan, level_weight, total, n_outputs, options.fit_intercept)
+        sample = Sample(_sample_objective(objective, options.seed))
+        noise = ROUNDING[rows.table.dtype.itemsize]
+        # Why only with a whole Hessian: the grouped one does not know what is left to gain.
+        decrease = 0.02 * options.tol if n_levels <= DENSE_LEVELS else np.inf
+        stop = Stop(options.tol, decrease, options.max_iter, total, noise)
+        return cls(objective, sample, level_weight, centre, stop, options, dispersion)
+
+    @property
+    def plan(self) -> Plan:
+        return self.objective.pieces.plan
+
+    @property
+    def dense(self) -> bool:
+        """Whether a whole Hessian fits."""
+        return self.plan.n_levels <= DENSE_LEVELS
+
+    def fit(self, start: Parameters | None, on_pass: Callable[[Pass], None]) -> LinearFit:
+        """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
+        begin = self._start() if start is None else self.centre(start)
+        with one_blas_thread():  # the same bits on any number of cores
+            search, smoothness = self._fit_from(begin, on_pass)
+        return LinearFit(
+            search.parameters, self.level_weight, search.history, search.n_iter, search.converged, smoothness
+        )
+
+    def _fit_from(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness | None]:
+        strengths = self.options.smoothness
+        if strengths is None:
+            return self.finish(begin, on_pass), None
+        if self.options.finds_smoothness:
+            return self._fit_auto(begin, on_pass)
+        smooth_problem = self.with_strengths(strengths)
+        search = smooth_problem.finish(begin, on_pass)
+        return search, smooth_problem.uncertainty(search, strengths)
+
+    def minimise(
+        self,
+        begin: Parameters,
+        on_pass: Callable[[Pass], None],
+        stop: Stop | None = None,
+        inverse: Solve | None = None,
+    ) -> Search:
+        """From a centred point, with the inverse Hessian there where it is known."""
+        groups = single_levels(self.plan.n_levels) if self.dense else level_groups(self.plan)
+
+        def invert(parameters: Parameters) -> Solve:
+            if self.dense:
+                return group_solver(self.sample, parameters, self.centre, groups)
+            return two_level_solver(self.sample, parameters, self.centre, groups, self.level_weight)
+
+        renew = invert if self.dense else None
+        return minimise(
+            self.centred_call, begin, inverse or invert(begin), stop or self.stop, on_pass, renew, self.renew_every
+        )
+
+    def finish(self, begin: Parameters, on_pass: Callable[[Pass], None], inverse: Solve | None = None) -> Search:
+        """The optimum, among curves of the shapes that were asked for."""
+        if not self.options.shapes:
+            return self.minimise(begin, on_pass, None, inverse)
+        single = single_levels(self.plan.n_levels)
+
+        def hessian(parameters: Parameters) -> Matrix:
+            return group_hessians(self.sample, parameters, self.centre.of_groups(single), single)[0]
+
+        bounds = Bounds.of(self.plan, self.options.shapes)
+        search = minimise_shaped(self.centred_call, begin, hessian, bounds, self.stop, on_pass, self.renew_every)
+        found = exactly(self.centre(search.parameters)[0], self.plan, self.options.shapes)
+        return replace(search, parameters=found[None])
+
+    def centred_call(self, parameters: Parameters) -> tuple[float, Parameters]:
+        """The objective and its gradient along the directions that are not idle."""
+        value, gradient = self.objective(parameters)
+        return value, self.centre(gradient)
+
+    @property
+    def renew_every(self) -> int:
+        """Iterations between Hessians: one of all rows is worth more than one of a sample."""
+        whole = self.sample.objective.rows.table.n_rows == self.objective.rows.table.n_rows
+        return 6 if whole else 12
+
+    def with_strengths(self, strengths: Floats) -> "Problem":
+        """The same with a price on bends."""
+        penalty = smooth(self.options.ridge, column_bends(self.plan), strengths)
+        objective = replace(self.objective, penalty=penalty)
+        return replace(self, objective=objective, sample=self.sample.with_penalty(penalty))
+
+    def _start(self) -> Parameters:
+        """The best model of a sample; of the intercept alone where the sample is all rows."""
+        o = self.objective
+        begin = self.centre(_null_model(o.rows, o.pieces, o.family, o.n_outputs, self.options.fit_intercept))
+        if self.sample.objective.rows.table.n_rows == o.rows.table.n_rows:
+            return begin
+        return _start_on_sample(self.sample, begin, self.centre, replace(self.stop, tol=max(self.stop.tol, 1e-5)))
+
+    def _fit_auto(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness]:
+        """Rough fits and better strengths in turn, then the fit with the last of them."""
+        waves = [Waves.of(bends) for bends in column_bends(self.plan)]
+        problem, inverse, history, n_iter = self, None, [], 0
+        model: Quadratic | None = None
+        strengths: Floats | None = None
+        for turn in range(MOST_TURNS):
+            rough = replace(self.stop, max_iter=min(PILOT_STEPS if turn == 0 else 1, self.stop.max_iter))
+            search = problem.minimise(begin, on_pass, rough, inverse)
+            history += search.history
+            n_iter += search.n_iter
+            # Why twice: smooth curves are not as sure of anything as the first fit; later ones change little.
+            model = problem.quadratic(search, waves, model if turn > 1 else None)
+            strengths, change = find_strengths(model, strengths)
+            problem, inverse = self.with_strengths(strengths), solver(model, strengths, self.centre)
+            begin = self.centre(leave(posterior(model, strengths).coef, waves))
+            if turn and change <= CLOSE:
+                break
+        assert strengths is not None
+        search = problem.finish(begin, on_pass, inverse)
+        search.history = history + search.history
+        search.n_iter += n_iter
+        return search, problem.uncertainty(search, strengths, waves, model)
+
+    def quadratic(self, search: Search, waves: Sequence[Waves], known: Quadratic | None = None) -> Quadratic:
+        """The loss near where a search stands; with the Hessians of a ``known`` one, if there is any."""
+        price = np.zeros_like(search.parameters)
+        price[:, :-1] = self.objective.penalty.gradient(search.parameters[:, :-1])
+        gradient = search.gradient - self.centre(price)
+        if known is not None:
+            return known.moved(search.parameters, gradient, self.centre)
+        return quadratic_at(
+            self.sample, search.parameters, gradient, self.centre, waves, self.options.ridge, self.dispersion
+        )
+
+    def uncertainty(
+        self, search: Search, strengths: Floats, waves: Sequence[Waves] | None = None, known: Quadratic | None = None
+    ) -> Smoothness:
+        """Degrees of freedom and covariances at the optimum."""
+        if not self.dense:
+            return Smoothness(strengths, None, None)
+        waves = [Waves.of(bends) for bends in column_bends(self.plan)] if waves is None else waves
+        groups = columns_of_tables(self.plan)
+        found = posterior(self.quadratic(search, waves, known), strengths, groups)
+        return Smoothness(strengths, found.edf, _covariances(found, waves, groups))
+
+
+def columns_of_tables(plan: Plan) -> list[list[int]]:
+    """Of every table column: the columns of the plan that read it."""
+    return [[j for j, at in enumerate(plan.source) if at == column] for column in range(plan.n_table_columns)]
+
+
+def _covariances(
+    found: Posterior, waves: Sequence[Waves], groups: Sequence[Sequence[int]]
+) -> list[list[NDArray[np.float64]]]:
+    """Per group of columns and output: the covariance of the coefficients."""
+    result = []
+    for number, group in enumerate(groups):
+        back = block_diag(*(waves[j].vectors[:, found.kept[j]] for j in group)) if group else np.zeros((0, 0))
+        with one_blas_thread():
+            result.append([found.scale * back @ blocks[number] @ back.T for blocks in found.blocks])
+    return result
 
 
 def _null_model(rows: Rows, pieces: Pieces, family: Family, n_outputs: int, fit_intercept: bool) -> Parameters:

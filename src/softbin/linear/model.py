@@ -1,7 +1,7 @@
 """What LinearClassifier and LinearRegressor share: from a table to a fit, from a fit to scores and curves."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +16,15 @@ from softbin.encodings.short_names import encoder_of, is_fitted
 from softbin.encodings.tables import raise_faults, wrapped
 from softbin.engines.threads import count_threads, map_items
 from softbin.errors import DataError, OptionError
+from softbin.linear.curvature import DENSE_LEVELS
+from softbin.linear.curve import Curve, curve_errors, curve_of, with_band
 from softbin.linear.families import Family, Floats
 from softbin.linear.fit import FitOptions, LinearFit, fit_table
 from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
 from softbin.linear.progress import ProgressLine
-from softbin.linear.sum_curves import sum_curves
+from softbin.linear.shapes import read_shapes
+from softbin.linear.smoothness import read_smoothness
 from softbin.linear.units import LARGEST
 from softbin.values.columns import column_position
 from softbin.values.names import check_columns
@@ -29,55 +32,46 @@ from softbin.values.tables import Table, read_table
 from softbin.values.targets import Target
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One column's share of the score, centred on the training rows.
-
-    ``knots``: knots of soft bins, edges of hard ones (one more than values). ``special`` and ``missing`` are the
-    values of these levels (None without one). ``average`` was taken out of all of them. With several classes
-    ``values`` is classes x levels, the others have one number per class.
-    """
-
-    column: str
-    knots: NDArray[np.float64]
-    values: NDArray[np.float64]
-    special: dict[float, Any]
-    missing: Any
-    average: Any
-
-
 class LinearModel(BaseEstimator):  # type: ignore[misc]
     """The shared half of LinearClassifier and LinearRegressor; use those."""
 
-    def curve(self, column: str | int) -> Curve:
-        """The fitted curve of a column, by name or position: what the model says about it, and all it says."""
+    def curve(self, column: str | int, confidence: float | None = None) -> Curve:
+        """The fitted curve of a column, by name or position: what the model says about it, and all it says.
+
+        With ``confidence`` (0.95) the curve has a band around it; for that the fit needs a ``smoothness``, of 0 or
+        more.
+        """
         check_is_fitted(self)
         plan = self.encoder_.plan_
         position = column_position(column, plan.table_labels)
-        label = plan.table_labels[position]
-        curves = [self._curve(j, label) for j, at in enumerate(plan.source) if at == position]
-        if not curves:
-            none = np.zeros(0) if len(self._parameters) == 1 else np.zeros((len(self._parameters), 0))
-            return Curve(label, np.zeros(0), none, {}, None, _one(np.zeros(len(self._parameters)), none.ndim == 1))
-        return sum_curves(curves, plan.soft)
+        curve = curve_of(plan, position, self._parameters, self._level_weight)
+        if confidence is None:
+            return curve
+        if self._curve_errors is None:
+            reason = "smoothness=None" if self.smoothness is None else f"more than {DENSE_LEVELS:,} levels"
+            raise OptionError(
+                f"confidence: a fit with {reason} knows no standard errors; fit with smoothness=0 or more, "
+                f'or "auto", on at most {DENSE_LEVELS:,} levels'
+            )
+        return with_band(curve, self._curve_errors[position], confidence)
 
-    def _curve(self, position: int, label: str) -> Curve:
-        """The curve of one column of the plan."""
-        plan = self.encoder_.plan_
-        levels = plan.columns[position]
-        start, regular, b = int(plan.level_start[position]), levels.n_regular, levels.boundaries
-        coef = self._parameters[:, :-1][:, start : start + levels.count]
-        weight = self._level_weight[start : start + levels.count]
-        average = coef @ weight / weight.sum() if weight.sum() > 0 else np.zeros(len(coef))
-        centred = coef - average[:, None]
-        values = centred[:, :regular]
-        if levels.wraps:
-            values = np.concatenate([values, values[:, :1]], axis=1)
-        plain = len(coef) == 1
-        special = {code: _one(centred[:, regular + s], plain) for s, code in enumerate(b.special)}
-        missing = _one(centred[:, levels.missing], plain) if b.missing == "level" else None
-        knots = np.array(b.edges)
-        return Curve(label, knots, _one(values, plain), special, missing, _one(average, plain))
+    @property
+    def has_bands(self) -> bool:
+        """Whether ``curve`` can have a band: whether the fit knows standard errors."""
+        check_is_fitted(self)
+        return self._curve_errors is not None
+
+    def plot(self, columns: Any = None, ax: Any = None) -> Any:
+        """A matplotlib figure of the curves: a panel per column, with its band, its knots and the data's density.
+
+        ``columns``: names or positions, all by default. ``ax``: axes to draw on, one per column. Needs the extra
+        ``softbin[plots]``.
+        """
+        check_is_fitted(self)
+        # Why here: pictures are made of models, and this is the one look back (see pyproject.toml).
+        from softbin.reports.plots import plot_model
+
+        return plot_model(self, columns, ax)
 
     def explain(self, X: Any) -> NDArray[np.float64]:
         """Rows x columns (x classes): each column's contribution; with the intercept they sum to the score."""
@@ -149,6 +143,25 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         if encoder.plan_.n_levels == 0:
             raise DataError("X: no column has a level to learn from (all values are missing, and missing='zero')")
         pieces = Pieces(encoder.plan_)
+        options = replace(options, smoothness=read_smoothness(self.smoothness, encoder.plan_))
+        shapes = read_shapes(self.monotonic, encoder.plan_)
+        if any(shapes):
+            options = replace(options, shapes=shapes)
+            if n_outputs > 1:
+                raise OptionError(
+                    f"monotonic: there are {n_outputs} classes, whose curves mean something only beside each other; "
+                    "fit one class against the rest"
+                )
+            if pieces.plan.n_levels > DENSE_LEVELS:
+                raise OptionError(
+                    f"monotonic: at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; "
+                    "take fewer bins"
+                )
+        if options.finds_smoothness and pieces.plan.n_levels > DENSE_LEVELS:
+            raise OptionError(
+                f'smoothness: "auto" is for at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; '
+                "take fewer bins (100 are plenty with it), or pass a number"
+            )
         if known:
             # Why: the training passes count no faults. An encoder fitted on these very rows knows them all.
             _check_rows(table, pieces, options.n_threads)
@@ -187,6 +200,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         narrow = np.max(np.abs(fit.parameters), initial=0.0) < LARGEST
         dtypes = (np.float32, np.float64) if narrow else (np.float64,)
         self._arrays = {np.dtype(dtype): self._kernel_arrays(dtype) for dtype in dtypes}
+        self._set_smoothness(encoder, fit)
         self.n_iter_ = max(fit.n_iter, 1)
         self.history_ = fit.history
         self.converged_ = fit.converged
@@ -197,6 +211,20 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return self
+
+    def _set_smoothness(self, encoder: BinEncoder, fit: LinearFit) -> None:
+        self._curve_errors: list[Curve] | None = None
+        self.smoothness_: NDArray[np.float64] | None = None
+        self.edf_: NDArray[np.float64] | None = None
+        found = fit.smoothness
+        if found is None:
+            return
+        self.smoothness_, self.edf_ = found.strengths, found.edf
+        if found.covariance is not None:
+            self._curve_errors = [
+                curve_errors(encoder.plan_, position, parts, fit.level_weight)
+                for position, parts in enumerate(found.covariance)
+            ]
 
     def _kernel_arrays(self, dtype: Any) -> list[Floats]:
         value, slope = self._pieces.of(self._parameters[:, :-1])
@@ -261,10 +289,3 @@ def _for_rules(target: Floats, family: Family) -> Target:
     if family.name in ("bernoulli", "multinomial"):
         return Target("classes", target.astype(np.int32), np.arange(int(target.max()) + 1))
     return Target("number", number=target.astype(np.float64))
-
-
-def _one(numbers: Any, plain: bool) -> Any:
-    """A single output without its axis."""
-    if not plain:
-        return numbers
-    return float(numbers[0]) if np.ndim(numbers) == 1 else numbers[0]

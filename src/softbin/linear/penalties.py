@@ -1,15 +1,17 @@
 """What coefficients cost: beta' K beta / 2 with K a sparse matrix, levels x levels; the intercept is free.
 
-That is all the fit knows of a penalty. The ridge is a multiple of one; a penalty on the differences of neighbouring
-levels would be a band.
+That is all the fit knows of a penalty. The ridge is a multiple of one; smoothness adds a band for every column.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+
+from softbin.linear.smoothness import Bends
 
 Coefficients = NDArray[np.float64]  # outputs x levels
 
@@ -35,3 +37,9 @@ class Penalty:
 def ridge(strength: float, n_levels: int) -> Penalty:
     """strength / 2 times the sum of squared coefficients."""
     return Penalty(scipy.sparse.diags_array(np.full(n_levels, float(strength))).tocsr())
+
+
+def smooth(strength: float, bends: Sequence[Bends], strengths: NDArray[np.float64]) -> Penalty:
+    """The ridge, and every column's bends at the column's own strength."""
+    bands = scipy.sparse.block_diag([s * b.matrix for b, s in zip(bends, strengths, strict=True)], format="csr")
+    return Penalty((ridge(strength, bands.shape[0]).curvature + bands).tocsr())

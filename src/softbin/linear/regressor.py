@@ -29,7 +29,7 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     bins : encoder or str, default="soft:10"
         As in LinearClassifier.
     family : {"gaussian", "poisson", "gamma"}, default="gaussian"
-    ridge, fit_intercept, tol, max_iter, warm_start, n_jobs, random_state, verbose
+    ridge, smoothness, monotonic, fit_intercept, tol, max_iter, warm_start, n_jobs, random_state, verbose
         As in LinearClassifier.
 
     Examples
@@ -48,6 +48,8 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         *,
         family: str = "gaussian",
         ridge: float = 1.0,
+        smoothness: Any = None,
+        monotonic: Any = None,
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_iter: int = 100,
@@ -59,6 +61,8 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.bins = bins
         self.family = family
         self.ridge = ridge
+        self.smoothness = smoothness
+        self.monotonic = monotonic
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter

@@ -85,7 +85,7 @@ def minimise(
             direction = -inverse(search.gradient)
             slope = inner(direction, search.gradient)
         before = search.parameters, search.gradient
-        if not _step(call, search, direction, slope, stop):
+        if not step(call, search, direction, slope, stop):
             # Nothing lower is to be found along a descent direction: what is left is rounding.
             search.converged = stop.size(search.gradient) <= 10 * stop.tol
             return search
@@ -116,7 +116,7 @@ def inner(a: Parameters, b: Parameters) -> float:
     return float(np.einsum("ij,ij->", a, b))
 
 
-def _step(call: Call, search: Search, direction: Parameters, slope: float, stop: Stop) -> bool:
+def step(call: Call, search: Search, direction: Parameters, slope: float, stop: Stop) -> bool:
     """Moves the search to a lower point along the direction; False if there is none."""
     noise = stop.noise * abs(search.value)
     length = 1.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from softbin.linear.model import Curve
+    from softbin.linear.curve import Curve
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""What people look at: pictures of fitted models."""
