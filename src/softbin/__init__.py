@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.datasets import simulate_higgs as simulate_higgs
+    from softbin.datasets import simulate_susy as simulate_susy
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import MultiBins as MultiBins
     from softbin.encodings import SoftBins as SoftBins
@@ -23,9 +25,21 @@ _HOMES = {
     "LinearRegressor": "softbin.linear",
     "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
+    "simulate_higgs": "softbin.datasets",
+    "simulate_susy": "softbin.datasets",
 }
 
-__all__ = ["Boundaries", "Grid", "HardBins", "LinearClassifier", "LinearRegressor", "MultiBins", "SoftBins"]
+__all__ = [
+    "Boundaries",
+    "Grid",
+    "HardBins",
+    "LinearClassifier",
+    "LinearRegressor",
+    "MultiBins",
+    "SoftBins",
+    "simulate_higgs",
+    "simulate_susy",
+]
 __version__ = "0.1.0"
 
 

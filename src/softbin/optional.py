@@ -5,7 +5,7 @@ from types import ModuleType
 
 from softbin.errors import MissingDependencyError
 
-EXTRAS = {"matplotlib": "plots"}
+EXTRAS = {"matplotlib": "plots", "pandas": "frames"}
 
 
 def need(name: str) -> ModuleType:
