@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "additive.hpp"
+#include "embed.hpp"
 #include "encode.hpp"
 #include "locate.hpp"
 #include "pair_counts.hpp"
@@ -429,6 +430,47 @@ void bind_gram(nb::module_& m) {
           "first_column"_a, "last_column"_a, "out"_a.noconvert());
 }
 
+void bind_embed(nb::module_& m) {
+    using Cube = nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+    using Table = Matrix<float>;
+    const auto check = [](const Plan& plan, nb::tuple columns, const Table& table, const Cube& cube) {
+        require(static_cast<int64_t>(table.shape(0)) == plan.n_levels(), "table: a row per level");
+        require(static_cast<int64_t>(cube.shape(0)) == rows_of(columns) && cube.shape(1) == plan.n_columns() &&
+                    cube.shape(2) == table.shape(1),
+                "embeddings: rows x columns x dim");
+    };
+    const auto run = [](const Plan& plan, nb::tuple columns, auto kernel) {
+        const auto call = [&](const auto& found) {
+            nb::gil_scoped_release release;
+            kernel(found.values.data(), found.n_rows);
+        };
+        if (is_float32(columns)) call(columns_of<float>(columns, plan.n_columns()));
+        else call(columns_of<double>(columns, plan.n_columns()));
+    };
+    m.def("embed",
+          [=](const Plan& plan, nb::tuple columns, Table table, Cube out) {
+              check(plan, columns, table, out);
+              const auto dim = static_cast<int64_t>(table.shape(1));
+              run(plan, columns, [&](auto* values, int64_t n_rows) {
+                  embed(plan, values, n_rows, table.data(), dim, out.data());
+              });
+          },
+          "plan"_a, "columns"_a, "table"_a.noconvert(), "out"_a.noconvert());
+    m.def("embed_gradient",
+          [=](const Plan& plan, nb::tuple columns, size_t first_column, size_t last_column, Cube gradient,
+              Table table_gradient) {
+              check(plan, columns, table_gradient, gradient);
+              require(first_column <= last_column && last_column <= plan.n_columns(), "columns: no such run");
+              const auto dim = static_cast<int64_t>(table_gradient.shape(1));
+              run(plan, columns, [&](auto* values, int64_t n_rows) {
+                  embed_gradient(plan, values, n_rows, first_column, last_column, gradient.data(), dim,
+                                 table_gradient.data());
+              });
+          },
+          "plan"_a, "columns"_a, "first_column"_a, "last_column"_a, "gradient"_a.noconvert(),
+          "table_gradient"_a.noconvert());
+}
+
 }  // namespace
 }  // namespace softbin
 
@@ -460,4 +502,5 @@ NB_MODULE(_kernels, m) {
     bind_additive<float>(m);
     bind_additive<double>(m);
     bind_gram(m);
+    bind_embed(m);
 }

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from softbin.boundaries import Grid as Grid
     from softbin.datasets import simulate_higgs as simulate_higgs
     from softbin.datasets import simulate_susy as simulate_susy
+    from softbin.deep import DeepClassifier as DeepClassifier
+    from softbin.deep import DeepRegressor as DeepRegressor
     from softbin.encodings import HardBins as HardBins
     from softbin.encodings import MultiBins as MultiBins
     from softbin.encodings import SoftBins as SoftBins
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Boundaries": "softbin.boundaries",
+    "DeepClassifier": "softbin.deep",
+    "DeepRegressor": "softbin.deep",
     "Grid": "softbin.boundaries",
     "HardBins": "softbin.encodings",
     "LinearClassifier": "softbin.linear",
@@ -31,6 +35,8 @@ _HOMES = {
 
 __all__ = [
     "Boundaries",
+    "DeepClassifier",
+    "DeepRegressor",
     "Grid",
     "HardBins",
     "LinearClassifier",

@@ -23,3 +23,11 @@ class SavedFileError(SoftbinError, ValueError):
 
 class MissingDependencyError(SoftbinError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class DivergedError(SoftbinError, ValueError):
+    """A training ran off to NaN or infinity."""
+
+
+class DeviceMemoryError(SoftbinError, MemoryError):
+    """A device has too little memory for what it was asked to do."""

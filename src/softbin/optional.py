@@ -5,7 +5,7 @@ from types import ModuleType
 
 from softbin.errors import MissingDependencyError
 
-EXTRAS = {"matplotlib": "plots", "pandas": "frames"}
+EXTRAS = {"matplotlib": "plots", "pandas": "frames", "safetensors": "deep", "torch": "deep"}
 
 
 def need(name: str) -> ModuleType:

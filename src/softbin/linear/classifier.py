@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from softbin.errors import DataError, DataTypeError, OptionError
 from softbin.linear.families import FAMILIES
-from softbin.linear.model import LinearModel, read_rows
+from softbin.linear.model import LinearModel
+from softbin.values.rows import read_rows
 from softbin.values.targets import read_labels
 
 

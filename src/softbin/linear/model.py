@@ -1,7 +1,7 @@
 """What LinearClassifier and LinearRegressor share: from a table to a fit, from a fit to scores and curves."""
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,6 @@ from softbin.values.columns import column_position
 from softbin.values.names import check_columns
 from softbin.values.tables import Table, read_table
 from softbin.values.targets import Target
-from softbin.values.weights import read_weight
 
 
 @dataclass(frozen=True)
@@ -262,24 +261,6 @@ def _for_rules(target: Floats, family: Family) -> Target:
     if family.name in ("bernoulli", "multinomial"):
         return Target("classes", target.astype(np.int32), np.arange(int(target.max()) + 1))
     return Target("number", number=target.astype(np.float64))
-
-
-def read_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Table, NDArray[Any], Floats | None]:
-    """Table, y and weight without the rows of weight zero, which count as absent."""
-    table = read_table(X)
-    if len(y) != table.n_rows:
-        raise DataError(f"y: {len(y)} values for {table.n_rows} rows; inconsistent numbers of samples")
-    if sample_weight is None:
-        return table, y, None
-    units, _ = read_weight(sample_weight, table.n_rows)
-    assert units is not None
-    weight = np.broadcast_to(np.asarray(sample_weight, np.float64), (table.n_rows,))
-    if np.all(units > 0):
-        return table, y, weight
-    kept = np.flatnonzero(units)
-    columns = tuple(column[kept] for column in table.columns)
-    table = replace(table, columns=columns, n_rows=len(kept))
-    return table, y[kept], weight[kept]
 
 
 def _one(numbers: Any, plain: bool) -> Any:

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from softbin.encodings.options import one_of
 from softbin.errors import DataError, DataTypeError
 from softbin.linear.families import FAMILIES, REGRESSION, Family, average
-from softbin.linear.model import LinearModel, read_rows
+from softbin.linear.model import LinearModel
 from softbin.linear.units import power_of_two
+from softbin.values.rows import read_rows
 from softbin.values.targets import read_labels
 
 

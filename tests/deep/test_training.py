@@ -1,0 +1,287 @@
+"""Training: repeatable to the bit, resumable after any kill, and honest when it cannot go on."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.deep.tables import TINY, two_classes
+
+import softbin.deep.rows
+import softbin.deep.training
+from softbin import DeepClassifier, DeepRegressor
+from softbin.deep.progress import EpochReport
+from softbin.deep.rows import Resident, Rows, Streamed
+from softbin.deep.training import Best, TrainingOptions, judge, keep_of, learning_rate
+from softbin.errors import DeviceMemoryError, DivergedError, OptionError, SavedFileError
+
+X, Y = two_classes()
+ROOT = Path(__file__).parents[2]
+
+
+def classifier(**options):
+    return DeepClassifier("soft:4", **{**TINY, "batch_size": 64, **options})
+
+
+def same(model, other):
+    return np.array_equal(model.predict_proba(X), other.predict_proba(X))
+
+
+def test_a_fit_repeats_to_the_bit_and_leaves_torchs_generator_alone():
+    torch.manual_seed(7)
+    before = torch.get_rng_state()
+    model = classifier().fit(X, Y)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(8)
+    assert same(model, classifier().fit(X, Y))
+    assert not same(model, classifier(random_state=1).fit(X, Y))
+
+
+def test_a_model_learns():
+    model = classifier(epochs=20, batch_size=32, learning_rate=1e-2).fit(X, Y)
+    other, labels = two_classes(seed=1)
+    assert model.score(other, labels) > 0.88
+    history = model.history_
+    assert history[-1].loss < 0.7 * history[0].loss
+    assert max(report.score for report in history) == history[model.best_epoch_ - 1].score
+
+
+# Rows
+
+
+def rows(n):
+    return Rows(torch.arange(n * 2.0).view(n, 2), torch.arange(float(n)), torch.ones(n))
+
+
+@pytest.mark.parametrize("n", [1, 7, 64, 65])
+@pytest.mark.parametrize("chunk", [1, 16, 48, 1000])
+def test_streamed_rows_come_in_the_order_of_resident_ones(n, chunk):
+    device = torch.device("cpu")
+    resident, streamed = Resident(rows(n), 8, device), Streamed(rows(n), 8, device, chunk)
+    seen = []
+    batches = zip(resident.epoch(3), streamed.epoch(3), strict=True)
+    for first, second in batches:
+        assert len(first) == len(second) == 8
+        ours, theirs = resident.held.take(first), streamed.held.take(second)
+        assert torch.equal(ours.values, theirs.values)
+        assert torch.equal(ours.weight, theirs.weight)
+        seen += ours.target[ours.weight > 0].tolist()
+    assert sorted(seen) == list(range(n))
+
+
+def test_streaming_changes_no_bit_of_the_result(monkeypatch):
+    model = classifier().fit(X, Y)
+    monkeypatch.setattr(softbin.deep.training, "source_of", lambda r, b, d: Streamed(r, b, d, 128))
+    streamed = classifier().fit(X, Y)
+    assert (model.implementation_["rows"], streamed.implementation_["rows"]) == ("resident", "streamed")
+    assert same(model, streamed)
+
+
+def test_rows_of_a_single_batch():
+    assert classifier(batch_size=1, epochs=1).fit(X[:20], Y[:20]).predict(X).shape == (400,)
+    assert classifier(batch_size=10**9).fit(X, Y).batch_size_ < 400
+
+
+# Checkpoints
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("epoch", [1, 3])
+def test_a_resumed_training_gives_the_same_model(tmp_path, monkeypatch, epoch):
+    whole = classifier(epochs=6).fit(X, Y)
+    path = tmp_path / "state"
+
+    def kill(line, report, *rest):
+        if report.epoch == epoch + 1:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(softbin.deep.progress.ProgressLine, "__call__", kill)
+        with pytest.raises(Killed):
+            classifier(epochs=6, checkpoint=path).fit(X, Y)
+    resumed = classifier(epochs=6, checkpoint=path, resume=True).fit(X, Y)
+    assert same(whole, resumed)
+    assert [report.loss for report in resumed.history_] == [report.loss for report in whole.history_]
+    assert resumed.best_epoch_ == whole.best_epoch_
+    again = classifier(epochs=6, checkpoint=path, resume=True).fit(X, Y)  # nothing left to do
+    assert same(whole, again)
+
+
+def test_a_killed_process_leaves_a_checkpoint_to_go_on_from(tmp_path):
+    path = tmp_path / "state"
+    options = {**TINY, "batch_size": 8, "epochs": 40, "patience": None, "checkpoint": str(path)}
+    code = f"""
+        import sys; sys.path.insert(0, {str(ROOT)!r})
+        import torch; torch.set_num_threads(1)
+        from tests.deep.tables import two_classes
+        from softbin import DeepClassifier
+        DeepClassifier("soft:4", **{options!r}).fit(*two_classes())
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    deadline = time.monotonic() + 120
+    while not path.exists() and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert path.exists()
+    resumed = DeepClassifier("soft:4", **options, resume=True).fit(X, Y)
+    whole = DeepClassifier("soft:4", **{**options, "checkpoint": None}).fit(X, Y)
+    assert same(whole, resumed)
+
+
+def test_checkpoints_of_other_trainings_and_broken_ones_are_refused(tmp_path):
+    path = tmp_path / "state"
+    classifier(checkpoint=path).fit(X, Y)
+    for other, table in ((classifier(width=17), X), (classifier(random_state=4), X), (classifier(), X + 1)):
+        with pytest.raises(OptionError, match="is of another training"):
+            other.set_params(checkpoint=path, resume=True).fit(table, Y)
+    classifier(checkpoint=path).fit(X + 1, Y)  # without resume it is replaced
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(SavedFileError, match="cut off"):
+        classifier(checkpoint=path, resume=True).fit(X + 1, Y)
+    with pytest.raises(OptionError, match="there is no folder"):
+        classifier(checkpoint=tmp_path / "no" / "state").fit(X, Y)
+
+
+# What can go wrong
+
+
+def test_a_training_that_runs_off_says_so():
+    with pytest.raises(DivergedError, match=r"learning_rate=1e\+25"):
+        DeepRegressor("soft:4", **TINY, batch_size=64, learning_rate=1e25, patience=None).fit(X[:, :2], X[:, 0])
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    model = DeepRegressor("soft:4", **TINY, batch_size=64).fit(X[:, :2], X[:, 0])
+    before = model.predict(X[:, :2])
+    with pytest.raises(DivergedError):
+        model.set_params(learning_rate=1e25).fit(X[:, :2], 5 * X[:, 0])
+    assert np.array_equal(model.predict(X[:, :2]), before)
+
+
+def test_too_little_memory_halves_the_batches(monkeypatch):
+    run = softbin.deep.training.Step._run
+
+    def limited(step, limit):
+        if len(step.rows) > limit:
+            raise torch.OutOfMemoryError("out of memory")
+        run(step)
+
+    monkeypatch.setattr(softbin.deep.training.Step, "_run", lambda step: limited(step, 20))
+    model = classifier(batch_size=64).fit(X, Y)
+    assert model.batch_size_ == 16
+    monkeypatch.undo()
+    assert same(model, classifier(batch_size=16).fit(X, Y))
+    monkeypatch.setattr(softbin.deep.training.Step, "_run", lambda step: limited(step, 0))
+    with pytest.raises(DeviceMemoryError, match="too little memory for batches of 1 rows"):
+        classifier(batch_size=64).fit(X, Y)
+
+
+def test_validation_rows_of_one_class_are_judged_by_their_loss():
+    y = np.zeros(400, int)
+    y[:2] = 1  # each class keeps its rows: a tenth of two is none
+    model = classifier().fit(X, y)
+    assert {report.score for report in model.history_} == {None}
+    best = min(model.history_, key=lambda report: report.validation_loss)
+    assert model.best_epoch_ == best.epoch
+
+
+def test_without_validation_the_last_epoch_is_kept():
+    model = classifier(validation_fraction=0, patience=1).fit(X, Y)
+    assert model.best_epoch_ == len(model.history_) == TINY["epochs"]
+    assert model.history_[0].validation_loss is None
+
+
+def test_patience_stops_and_the_best_epoch_is_restored():
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 2, 400)
+    model = classifier(epochs=40, patience=3, learning_rate=0.02).fit(X, noise)
+    assert len(model.history_) == model.best_epoch_ + 3 < 40
+
+
+# The pieces
+
+
+def test_the_learning_rate_rises_then_falls_to_zero():
+    options = TrainingOptions(learning_rate=1.0, warm_up=0.1)
+    rates = [learning_rate(step, 100, options) for step in range(100)]
+    assert rates[9] == rates[10] == 1.0
+    assert all(a < b for a, b in pairwise(rates[:10]))
+    assert all(a > b for a, b in pairwise(rates[10:]))
+    assert rates[-1] < 1e-3
+    assert learning_rate(0, 1, options) == 1.0
+    assert keep_of(10, options) == 0
+    assert keep_of(10**6, options) == 0.99
+
+
+def test_the_best_epoch_has_the_higher_score_then_the_lower_loss():
+    best = Best.none(torch.nn.Linear(1, 1))
+    for epoch, (score, loss) in enumerate([(0.8, 0.5), (0.9, 0.6), (0.9, 0.55), (0.9, 0.7), (None, 0.1)], 1):
+        best = best.or_better(EpochReport(epoch, 0.0, loss, score, 1.0), torch.nn.Linear(1, 1))
+    assert best.epoch == 3
+    assert not best.is_old(5, None)
+    assert best.is_old(5, 2)
+    assert not best.is_old(5, 3)
+
+
+def test_judging_is_by_weighted_means():
+    model = classifier().fit(X, Y)
+    from softbin.deep.losses import LOSSES
+
+    valid = Rows(torch.as_tensor(X[:50]), torch.arange(50) % 2.0, torch.arange(50.0))
+    twice = valid.take(torch.arange(50).repeat_interleave(torch.arange(50)))
+    twice = Rows(twice.values, twice.target, torch.ones(len(twice)))
+    assert judge(model.network_, valid, LOSSES["binary"]) == pytest.approx(
+        judge(model.network_, twice, LOSSES["binary"])
+    )
+
+
+def test_the_progress_line_says_loss_score_and_speed(capsys):
+    classifier(progress=True, epochs=2).fit(X, Y)
+    text = capsys.readouterr().err
+    assert "DeepClassifier: epoch 2/2, loss 0." in text
+    assert "AUC 0." in text
+    assert "rows/s" in text
+    classifier(epochs=2).fit(X, Y)
+    assert capsys.readouterr().err == ""
+
+
+def test_compiled_training(monkeypatch):
+    """The loop's side of compile=True; the compiler itself is torch's."""
+    seen = []
+    monkeypatch.setattr(torch, "compile", lambda network: seen.append(network) or network)
+    model = classifier(compile=True).fit(X, Y)
+    assert len(seen) == 1
+    assert same(model, classifier().fit(X, Y))
+
+
+def test_two_processes_train_the_same_network_as_one(tmp_path):
+    options = {**TINY, "batch_size": 64, "dropout": 0.0}
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import os, sys; sys.path.insert(0, {str(ROOT)!r})
+        import numpy as np, torch; torch.set_num_threads(1)
+        from tests.deep.tables import two_classes
+        from softbin import DeepClassifier
+        X, Y = two_classes()
+        model = DeepClassifier("soft:4", **{options!r}).fit(X, Y)
+        np.save({str(tmp_path)!r} + "/" + os.environ["RANK"], model.predict_proba(X))
+        torch.distributed.destroy_process_group()
+    """)
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", str(script)]
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
+    first, second = (np.load(tmp_path / f"{rank}.npy") for rank in (0, 1))
+    assert np.array_equal(first, second)
+    np.testing.assert_allclose(first, DeepClassifier("soft:4", **options).fit(X, Y).predict_proba(X), atol=1e-5)
