@@ -5,7 +5,16 @@ from types import ModuleType
 
 from softbin.errors import MissingDependencyError
 
-EXTRAS = {"matplotlib": "plots", "pandas": "frames", "safetensors": "deep", "torch": "deep"}
+EXTRAS = {
+    "lightgbm": "paper",
+    "matplotlib": "plots",
+    "pandas": "frames",
+    "pyarrow": "files",
+    "rich": "cli",
+    "safetensors": "deep",
+    "torch": "deep",
+    "typer": "cli",
+}
 
 
 def need(name: str) -> ModuleType:
