@@ -1,0 +1,1 @@
+"""Pages to read: tables and pictures in one HTML file."""
