@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softbin.boundaries import Boundaries as Boundaries
     from softbin.boundaries import Grid as Grid
+    from softbin.datasets import load_higgs as load_higgs
+    from softbin.datasets import load_susy as load_susy
     from softbin.datasets import simulate_higgs as simulate_higgs
     from softbin.datasets import simulate_susy as simulate_susy
     from softbin.deep import DeepClassifier as DeepClassifier
@@ -29,6 +31,8 @@ _HOMES = {
     "LinearRegressor": "softbin.linear",
     "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
+    "load_higgs": "softbin.datasets",
+    "load_susy": "softbin.datasets",
     "simulate_higgs": "softbin.datasets",
     "simulate_susy": "softbin.datasets",
 }
@@ -43,6 +47,8 @@ __all__ = [
     "LinearRegressor",
     "MultiBins",
     "SoftBins",
+    "load_higgs",
+    "load_susy",
     "simulate_higgs",
     "simulate_susy",
 ]

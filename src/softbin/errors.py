@@ -21,6 +21,14 @@ class SavedFileError(SoftbinError, ValueError):
     """A saved file cannot be read back."""
 
 
+class DownloadError(SoftbinError, OSError):
+    """A file cannot be downloaded, or is not the one it should be."""
+
+
+class CacheError(SoftbinError, OSError):
+    """The cache directory, or a file in it, cannot be used."""
+
+
 class MissingDependencyError(SoftbinError, ImportError):
     """An optional package is needed and not installed."""
 
