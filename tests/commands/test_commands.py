@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import softbin
-from softbin import DeepClassifier, LinearClassifier, LinearRegressor, SoftBins, simulate_higgs
+from softbin import DeepClassifier, LinearClassifier, LinearRegressor, SoftBins, simulate_higgs, simulate_susy
 from softbin.commands.main import run
 from softbin.values.table_files import read_table_file
 
@@ -134,6 +134,18 @@ def test_simulate_writes_the_simulation(tmp_path):
     assert np.array_equal(got.iloc[:, 1:].to_numpy(), made.X)
 
 
+@pytest.mark.filterwarnings("ignore:.*may not be UCI SUSY:UserWarning")
+def test_download_converts_a_local_file_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOFTBIN_CACHE", str(tmp_path / "cache"))
+    made = simulate_susy(50, seed=0)
+    np.savetxt(tmp_path / "SUSY.csv", np.column_stack([made.y, made.X]), delimiter=",", fmt="%.9e")
+    assert softbin_run("data", "download", "susy", "--file", tmp_path / "SUSY.csv") == 0
+    assert "cache" in capsys.readouterr().err
+    assert len(list((tmp_path / "cache").glob("SUSY-*.parquet"))) == 1
+    code, error = failure(capsys, "data", "download", "higgs", "--file", tmp_path / "none.csv")
+    assert (code, "cannot be read" in error) == (1, True)
+
+
 def test_paper_computes_and_goes_on(tmp_path, capsys):
     words = ("paper", "--rows", 1000, "--test-rows", 500, "--seeds", 1, "--models", "lr", "--sets", "susy")
     words = (*words, "--shares", 100, "--only", "soft:5 | hard:5", "--out", tmp_path / "r")
@@ -232,7 +244,9 @@ def test_debug_shows_where_an_error_comes_from(tmp_path):
     assert short.returncode == long.returncode == 1
 
 
-@pytest.mark.parametrize("command", ["fit", "transform", "predict", "inspect", "paper", "data simulate"])
+@pytest.mark.parametrize(
+    "command", ["fit", "transform", "predict", "inspect", "paper", "data simulate", "data download"]
+)
 def test_help_has_an_example(command, capsys):
     assert softbin_run(*command.split(), "--help") == 0
     shown = " ".join(capsys.readouterr().out.split())

@@ -35,7 +35,9 @@ def test_a_sample_is_made_once_and_is_the_simulation(tmp_path):
     assert prepare(Source("HIGGS", 400, 100, seed=4), tmp_path).hash != first.hash
 
 
-def test_files_as_uci_has_them_give_the_rows_they_hold(tmp_path):
+@pytest.mark.filterwarnings("ignore:.*may not be UCI HIGGS:UserWarning")
+def test_files_as_uci_has_them_give_the_rows_they_hold(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTBIN_CACHE", str(tmp_path / "cache"))
     write_csv(tmp_path / "HIGGS.csv.gz", MADE)
     from_csv, *rest = sources(str(tmp_path), 10_000, 200, 0)
     assert not rest

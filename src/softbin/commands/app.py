@@ -19,7 +19,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings=HELP,
 )
-data_app = typer.Typer(help="Data sets: simulated events of HIGGS and SUSY.", no_args_is_help=True)
+data_app = typer.Typer(help="Data sets: HIGGS and SUSY, from UCI or simulated.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 
 Table = Annotated[Path, typer.Argument(metavar="TABLE", help="A .parquet, .csv or .csv.gz file.")]
@@ -110,10 +110,10 @@ def inspect_command(
 @app.command(
     "paper",
     epilog="Examples: softbin paper --rows 20000 --seeds 1  |  softbin paper --only 'lr * higgs 1%'  |  "
-    "softbin paper --data ~/uci --rows 10500000 --device cuda",
+    "softbin paper --data uci --rows 10500000 --device cuda",
 )
 def paper_command(
-    source: Annotated[str, typer.Option("--data", help="simulated, or a file or folder with HIGGS / SUSY.")] = (
+    source: Annotated[str, typer.Option("--data", help="simulated, uci, or a file or folder with HIGGS / SUSY.")] = (
         "simulated"
     ),
     sets: Annotated[str, typer.Option("--sets", help="Data sets: higgs, susy, or both.")] = "higgs,susy",
@@ -150,3 +150,14 @@ def simulate_command(
 ) -> None:
     """Write simulated events. They resemble the UCI files; they are not UCI data."""
     data.simulate_file(name, rows, seed, out, force)
+
+
+@data_app.command(
+    "download", epilog="Example: softbin data download susy  |  softbin data download higgs --file HIGGS.csv.gz"
+)
+def download_command(
+    name: Annotated[str, typer.Argument(help="higgs (2.8 GB) or susy (0.9 GB).")],
+    file: Annotated[Path | None, typer.Option("--file", help="A CSV file of it that is here already.")] = None,
+) -> None:
+    """Download a UCI data set once, check it, and keep it as Parquet."""
+    data.download(name, file)

@@ -73,14 +73,15 @@ def _by_parameters(figure: Any, results: Results) -> None:
                 continue
             look = {**_look(results, method), "linestyle": "none"}
             filled = {"LR": "none", "DNN": "full", "trees": "left"}[model]
-            axes.errorbar([entry.nominal], [entry.auc], [entry.error], fillstyle=filled, ms=6, **look)
-            axes.annotate(
-                f"{model} {method}", (entry.nominal, entry.auc), xytext=(5, 3), textcoords="offset points", fontsize=6
-            )
+            name = f"{model} {method}"
+            axes.errorbar([entry.nominal], [entry.auc], [entry.error], fillstyle=filled, ms=6, label=name, **look)
         axes.set_xscale("log")
         axes.margins(x=0.2)
         axes.set(title=f"{data}, {percent(share)}", xlabel="parameters, counted as in the paper", ylabel="AUC x 100")
         axes.grid(alpha=0.25)
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        figure.legend(handles, labels, loc="outside right upper", fontsize=7)
 
 
 def _look(results: Results, method: str) -> dict[str, Any]:

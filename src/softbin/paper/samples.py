@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbin.datasets import simulate_higgs, simulate_susy
+from softbin.datasets import load_higgs, load_susy, simulate_higgs, simulate_susy
 from softbin.errors import DataError, OptionError
 from softbin.paper.published import COLUMNS, DATA_SETS, TEST_ROWS, TRAINING_ROWS
 from softbin.values.table_files import ENDINGS, read_table_file
 from softbin.whole_files import whole_folder
 
 SIMULATORS = {"HIGGS": simulate_higgs, "SUSY": simulate_susy}
+LOADERS = {"HIGGS": load_higgs, "SUSY": load_susy}
+UCI = "uci"
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,14 @@ def sources(data: str, rows: int, test_rows: int | None, folds: int, names: Sequ
         return [
             Source(name, (size := min(rows, TRAINING_ROWS[name])), _test_rows(size, test_rows, folds)) for name in names
         ]
+    if data == UCI:
+        return [Source(name, rows, 0 if folds else test_rows or TEST_ROWS, UCI) for name in names]
     path = Path(data)
     files = {name: file for name in names if (file := _file_of(path, name)) is not None}
     if not files:
         raise DataError(
             f"{path}: no file whose name begins with higgs or susy and ends in {', '.join(ENDINGS)}; pass such a file, "
-            'a folder with such files, or "simulated"'
+            'a folder with such files, "uci" to download them, or "simulated"'
         )
     return [
         Source(name, rows, 0 if folds else test_rows or TEST_ROWS, str(file.resolve()), file.stat().st_mtime_ns)
@@ -116,26 +120,35 @@ def _simulated(source: Source) -> tuple[Any, Any, Any, int]:
 
 
 def _from_file(source: Source) -> tuple[Any, Any, Any, int]:
+    """The first training rows and the last rows, which are the test in the files of UCI."""
+    X, y, columns = _parquet_rows(source) if str(source.path).lower().endswith(".parquet") else _uci_rows(source)
+    n_test = source.test_rows
+    n_train = len(y) - n_test
+    if n_train < 1:
+        raise DataError(f"{source.path}: {len(y)} rows cannot spare {n_test} for the test; pass fewer test rows")
+    if source.rows is None or source.rows >= n_train:
+        return X, y, columns, n_test
+    return *(np.concatenate([rows[: source.rows], rows[n_train:]]) for rows in (X, y)), columns, n_test
+
+
+def _uci_rows(source: Source) -> tuple[Any, Any, Any]:
+    """From UCI, or from a CSV file as it is there; either is converted once and cached."""
+    made = LOADERS[source.name](None if source.path == UCI else source.path, part="all")
+    return made.X, made.y, made.columns
+
+
+def _parquet_rows(source: Source) -> tuple[Any, Any, Any]:
     table = read_table_file(Path(source.path or ""))
     names = table.column_names
     target = "label" if "label" in names else names[0]  # in the UCI files the label comes first
     columns = [name for name in names if name != target]
-    if len(columns) != COLUMNS[source.name]:
-        raise DataError(
-            f"{source.path}: {len(columns)} columns beside {target!r}; {source.name} has {COLUMNS[source.name]}"
-        )
-    n_test = source.test_rows
-    n_train = table.num_rows - n_test
-    if n_train < 1:
-        raise DataError(
-            f"{source.path}: {table.num_rows} rows cannot spare {n_test} for the test; pass fewer test rows"
-        )
-    kept = min(n_train, source.rows or n_train)
-    rows = np.r_[0:kept, n_train : table.num_rows]
-    X = np.empty((len(rows), len(columns)), np.float32)
+    known = COLUMNS[source.name]
+    if len(columns) != known:
+        raise DataError(f"{source.path}: {len(columns)} columns beside {target!r}; {source.name} has {known}")
+    X = np.empty((table.num_rows, len(columns)), np.float32)
     for position, name in enumerate(columns):
-        X[:, position] = table.column(name).to_numpy()[rows]
-    return X, table.column(target).to_numpy()[rows].astype(np.int8), columns, n_test
+        X[:, position] = table.column(name).to_numpy()
+    return X, table.column(target).to_numpy().astype(np.int8), columns
 
 
 def _check_classes(source: Source, y: NDArray[Any]) -> None:
