@@ -143,6 +143,15 @@ def test_only_leaves_the_rest_open(tmp_path):
     assert [len(claim.parts) for claim in outcome.claims] == [0] * 6
 
 
+def test_another_column_of_the_paper_may_stand_beside(outcome):
+    found = outcome.results
+    other = Results(found.store, found.samples, found.cells, 0.01)
+    rows = {row[1].ours: [text.paper for text in row[2:]] for row in table_1(other).rows if row[0].ours == "LR"}
+    assert rows["LLE (10)"] == ["86.18", "86.18"]
+    assert rows["raw columns"] == ["", ""]
+    assert {row[1].ours: row for row in table_2(other).rows}["MGD"][2].paper == "21,690"
+
+
 def test_folds(tmp_path):
     outcome = run(small(tmp_path, folds=2, seeds=1, only="lr soft:5 susy | lr hard:5 susy"))
     assert outcome.progress.done == 2 * 2 * 2
@@ -162,6 +171,7 @@ def test_folds(tmp_path):
         {"data_sets": ("IRIS",)},
         {"shares": (2.0,)},
         {"network": "huge"},
+        {"beside": 0.5},
         {"jobs": 0},
     ],
 )

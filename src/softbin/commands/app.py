@@ -132,10 +132,13 @@ def paper_command(
     only: Annotated[str | None, typer.Option("--only", help="Compute only these: 'lr * higgs 1%'.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.")] = 1,
     device: Annotated[str, typer.Option("--device", help="cpu, cuda, or auto.")] = "auto",
+    beside: Annotated[
+        float | None, typer.Option("--beside", help="The paper's column to show beside, in percent: 100, 10 or 1.")
+    ] = None,
 ) -> None:
     """Compute the tables of the paper again; say which of its claims hold."""
     request = paper.PaperRequest(
-        source, sets, rows, test_rows, out, models, seeds, folds, shares, network, only, jobs, device
+        source, sets, rows, test_rows, out, models, seeds, folds, shares, network, only, jobs, device, beside
     )
     raise typer.Exit(paper.compute_paper(request))
 

@@ -32,6 +32,7 @@ class PaperRequest:
     only: str | None
     jobs: int
     device: str
+    beside: float | None
 
     def experiment(self) -> Experiment:
         models, sets = (_names(words) for words in (self.models, self.sets))
@@ -41,7 +42,7 @@ class PaperRequest:
             raise OptionError(f"shares: {self.shares!r} is not a list of percents; pass for example 100,10,1") from None
         return Experiment(
             self.out, self.data, sets, self.rows, self.test_rows, shares, self.seeds, self.folds, models, self.network,
-            self.only, self.jobs, self.device,
+            self.only, self.jobs, self.device, None if self.beside is None else self.beside / 100,
         )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from softbin.errors import OptionError
 from softbin.optional import need
-from softbin.paper.cells import Cell, plan_cells, select_cells
+from softbin.paper.cells import Cell, percent, plan_cells, select_cells
 from softbin.paper.claims import Claim, check_claims
 from softbin.paper.figures import draw_figures
 from softbin.paper.methods import METHODS, MODELS, NETWORKS, installed, settings
@@ -44,6 +44,7 @@ class Experiment:
     only: str | None = None
     jobs: int = 1
     device: str = "auto"
+    beside: float | None = None  # the share of the paper's figures; None: the same share
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def run_experiment(experiment: Experiment, say: Say, watch: Watch) -> Outcome:
     work = Work(samples, experiment.out / "cells", experiment.device, None)
     progress = run_cells(select_cells(cells, experiment.only), work, experiment.jobs, watch)
     say("writing tables and figures")
-    results = Results(Store(work.root), samples, cells)
+    results = Results(Store(work.root), samples, cells, experiment.beside)
     claims, written = write_results(experiment, results)
     return Outcome(results, progress, claims, written)
 
@@ -108,6 +109,10 @@ def checked(experiment: Experiment) -> Experiment:
             raise OptionError(f"{name}: {', '.join(given)!r} is not some of {', '.join(known)}")
     if experiment.network not in ("auto", *NETWORKS):
         raise OptionError(f"network: {experiment.network!r} is not one of auto, {', '.join(NETWORKS)}")
+    if experiment.beside is not None and experiment.beside not in SHARES:
+        raise OptionError(
+            f"beside: the paper has no column for {experiment.beside:.3g} of the rows; pass 1, 0.1 or 0.01"
+        )
     if not all(0 < share <= 1 for share in experiment.shares):
         raise OptionError(f"shares: {experiment.shares} are not all above 0 and up to 1")
     return replace(experiment, network=_network(experiment))
@@ -135,6 +140,8 @@ def _notes(experiment: Experiment) -> list[str]:
     notes = [
         f"Each figure is a mean over {tested}; standard errors cover test rows and seeds. Bins are equal-frequency.",
     ]
+    if experiment.beside is not None:
+        notes.append(f"The paper's figures beside are those of its {percent(experiment.beside)} of the rows.")
     for model in experiment.models:
         chosen = ", ".join(f"{name}={value}" for name, value in settings(METHODS[0], model, experiment.network))
         kind = {"LR": "LinearClassifier", "DNN": "DeepClassifier"}[model]

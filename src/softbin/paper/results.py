@@ -33,11 +33,12 @@ class Entry:
 
 @dataclass
 class Results:
-    """The cells of a plan that are done."""
+    """The cells of a plan that are done. ``beside`` is the share of the paper's figures; None: that of the cells."""
 
     store: Store
     samples: dict[str, Sample]
     cells: Sequence[Cell]
+    beside: float | None = None
     _placed: dict[Key, list[Placements]] = field(default_factory=dict)
     _noises: dict[tuple[str, str, float], SeedNoise] = field(default_factory=dict)
 
@@ -62,6 +63,10 @@ class Results:
         noise = [self._noise(key) for key in keys] if same_rows and _cancels(coefficients, keys) else None
         found = contrast(coefficients, [self._placements(key) for key in keys], same_rows, noise)
         return Contrast(100 * found.estimate, 100 * found.error, found.freedom, found.between_seeds)
+
+    def paper_share(self, share: float) -> float:
+        """The share of the paper's column that stands beside the one of this share."""
+        return share if self.beside is None else self.beside
 
     def present(self, values: str) -> list[Any]:
         """The models, methods, data sets or shares that there are, in the order of the plan."""

@@ -53,7 +53,9 @@ def table_2(results: Results) -> TextTable:
         if model == "trees" or not any(entries):
             continue
         cells = [
-            Text("-" if entry is None else f"{entry.nominal:,.0f}", _published(method, data, share))
+            Text(
+                "-" if entry is None else f"{entry.nominal:,.0f}", _published(method, data, results.paper_share(share))
+            )
             for entry, (data, share) in zip(entries, columns, strict=True)
         ]
         rows.append((Text(model), Text(method), *cells))
@@ -61,7 +63,10 @@ def table_2(results: Results) -> TextTable:
         best = [_best_soft(results, model, data, share) for data, share in columns]
         if any(best):
             cells = [
-                Text("-" if entry is None else f"{entry.nominal:,.0f}", _published("LLE", data, share))
+                Text(
+                    "-" if entry is None else f"{entry.nominal:,.0f}",
+                    _published("LLE", data, results.paper_share(share)),
+                )
                 for entry, (data, share) in zip(best, columns, strict=True)
             ]
             rows.append((Text(model), Text("LLE, the best"), *cells))
@@ -122,8 +127,9 @@ def as_csv(results: Results) -> str:
          "nominal_parameters", "actual_parameters", "seconds", "peak_memory_bytes"]
     )  # fmt: skip
     for key, entry in results.entries.items():
+        paper = TABLE_1.get(_paper_key(results, key), "")
         writer.writerow(
-            [*key, entry.n_train, entry.n_seeds, entry.auc, entry.error, TABLE_1.get(key, ""), entry.log_loss,
+            [*key, entry.n_train, entry.n_seeds, entry.auc, entry.error, paper, entry.log_loss,
              entry.nominal, entry.actual, entry.seconds, entry.peak_memory]
         )  # fmt: skip
     return out.getvalue()
@@ -135,7 +141,7 @@ def table_2_csv(results: Results) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["model", "row", "data", "share", "nominal_parameters", "actual_parameters", "paper"])
     for (model, method, data, share), entry in results.entries.items():
-        paper = _published(method, data, share).replace(",", "")
+        paper = _published(method, data, results.paper_share(share)).replace(",", "")
         writer.writerow([model, method, data, share, entry.nominal, entry.actual, paper])
     return out.getvalue()
 
@@ -159,12 +165,17 @@ def _best(results: Results) -> dict[tuple[str, str, float], str]:
 
 def _auc(results: Results, key: Key, best: dict[tuple[str, str, float], str]) -> Text:
     model, _, data, share = key
-    paper = f"{TABLE_1[key]:.2f}" if key in TABLE_1 else ""
+    beside = _paper_key(results, key)
+    paper = f"{TABLE_1[beside]:.2f}" if beside in TABLE_1 else ""
     entry = results.entries.get(key)
     if entry is None:
         return Text("-", paper)
     rounded = f"{entry.auc:.2f}"
     return Text(f"{rounded} ± {entry.error:.2f}", paper, rounded == best.get((model, data, share)))
+
+
+def _paper_key(results: Results, key: Key) -> Key:
+    return *key[:3], results.paper_share(key[3])
 
 
 def _best_soft(results: Results, model: str, data: str, share: float) -> Entry | None:
