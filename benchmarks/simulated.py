@@ -172,8 +172,8 @@ def markdown(outcomes: dict[str, Outcome]) -> str:
             f"## {name.upper()}",
             f"`{about['command']}`, {about['date']}, commit {about['commit']}; {rows['simulated']:,} simulated and "
             f"{rows['real']:,} real rows; {machine['cores']} cores ({machine['cpu']}), of which other processes kept "
-            f"{speed['busy_cores']:.1f} busy. Speed is measured with {speed['rows']:,} rows; where others "
-            f"keep cores busy, what is judged is the processor time of a row, for {SPEED:,} rows a second on {CORES} cores.",
+            f"{speed['busy_cores']:.1f} busy. Speed is measured with {speed['rows']:,} rows; where others keep cores "
+            f"busy, what is judged is the processor time of a row, for {SPEED:,} rows a second on {CORES} cores.",
             report.markdown_table(["what", "found", "target", "met"], targets(name, outcome)),
             f"![Histograms of every column](../images/simulated_{name}.png)",
             "AUC x 100 on a held-out quarter of the same kind, and of the model trained on simulated rows on all real "

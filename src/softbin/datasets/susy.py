@@ -28,7 +28,7 @@ JETS = Resolution(scale=1.05, stochastic=1.04, constant=0.0548)
 WW_POWER, WW_FORWARD, WW_NOISE = 5.04, 0.831, 28.5
 WW_BEAM = Beam(rapidity=1.71, gluons=1.35, softest=8.87, power=2.03, pseudorapidity=0.519)
 THROUGH_TAU = 0.182
-WW_AHEAD = 0.534  # share of the W bosons whose lepton goes ahead, density (1 + c)**2; the others are longitudinal
+WW_AHEAD = 0.534  # share of the W whose lepton goes ahead, density (1 + c)**2; the others are longitudinal
 
 CHARGINO_AHEAD = 0.257  # the same
 CHARGINO_MASS, NEUTRALINO_MASS = 198.0, 81.5
