@@ -1,6 +1,7 @@
 """Embeddings: the NumPy encoding times the table, in every form that torch may run them in."""
 
 import copy
+import gc
 
 import numpy as np
 import pytest
@@ -125,6 +126,17 @@ def test_gradients_do_not_depend_on_threads(monkeypatch):
     for out, gradient in found[1:]:
         assert torch.equal(out, found[0][0])
         assert torch.equal(gradient, found[0][1])
+
+
+def test_a_gradient_outlives_its_module():
+    values = torch.as_tensor(known_values(np.float32))
+    embedding = SoftBinEmbedding(mixed_grid(), 2, random_state=0)
+    table, out = embedding.weight, embedding(values).square().sum()
+    del embedding
+    gc.collect()
+    (gradient,) = torch.autograd.grad(out, table)
+    again = SoftBinEmbedding(mixed_grid(), 2, random_state=0)
+    assert torch.equal(gradient, torch.autograd.grad(again(values).square().sum(), again.weight)[0])
 
 
 def test_gradients_of_the_knots():

@@ -10,7 +10,9 @@ compiled kernels do both steps at once. A new implementation (deep/kernels) is o
 """
 
 import os
+import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -76,7 +78,8 @@ class CompiledLookup(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, values: Tensor, plan: Plan) -> Tensor:
-        ctx.plan, ctx.shape = plan, table.shape
+        # Why weakly: a graph that lives until the process ends would hold the compiled plan beyond the kernels' end.
+        ctx.plan, ctx.spare, ctx.shape = weakref.ref(plan), replace(plan), table.shape
         ctx.columns = _columns(values, plan)
         n_rows, rows = len(values), table.detach().contiguous().numpy()
         out = np.empty((n_rows, len(plan.columns), table.shape[1]), np.float32)
@@ -95,9 +98,10 @@ class CompiledLookup(torch.autograd.Function):
         given = gradient.contiguous().numpy()
         found = np.zeros(ctx.shape, np.float32)
         cuts = _cuts(len(ctx.columns), given.size)
+        compiled = (ctx.plan() or ctx.spare).compiled
 
         def run(part: tuple[int, int]) -> None:
-            kernels.compiled.embed_gradient(ctx.plan.compiled, ctx.columns, *part, given, found)
+            kernels.compiled.embed_gradient(compiled, ctx.columns, *part, given, found)
 
         _each(run, cuts)
         return torch.from_numpy(found), None, None

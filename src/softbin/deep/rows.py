@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from softbin.values.tables import Table
+from softbin.values.tables import BLOCK_ROWS, Table
 
 CHUNK_ROWS = 2**20
 DEVICE_SHARE = 0.5  # of the free memory of a GPU that rows may take; the network needs the rest
@@ -47,11 +47,20 @@ class Rows:
 
 def rows_of(table: Table, target: Any, weight: Any, chosen: Any = None) -> Rows:
     """The rows of a table, or those ``chosen``, on the CPU; target and weight in float64."""
-    columns = table.columns if chosen is None else [column[chosen] for column in table.columns]
-    target, weight = (part if chosen is None or part is None else part[chosen] for part in (target, weight))
+    chosen = np.arange(table.n_rows) if chosen is None else chosen
+    target, weight = (None if part is None else part[chosen] for part in (target, weight))
+    values = np.empty((len(chosen), len(table.columns)), table.dtype)
+    # Why block by block: a run of rows stays in a core's own cache while every column writes its part of them.
+    for start in range(0, len(chosen), BLOCK_ROWS):
+        block = chosen[start : start + BLOCK_ROWS]
+        for j, column in enumerate(table.columns):
+            values[start : start + len(block), j] = column[block]
     weight = np.ones(len(target)) if weight is None else weight / np.mean(weight)
-    values = torch.from_numpy(np.stack(columns, axis=1))
-    return Rows(values, torch.as_tensor(target, dtype=torch.float64), torch.as_tensor(weight, dtype=torch.float64))
+    return Rows(
+        torch.from_numpy(values),
+        torch.as_tensor(target, dtype=torch.float64),
+        torch.as_tensor(weight, dtype=torch.float64),
+    )
 
 
 def with_filler(rows: Rows) -> Rows:
