@@ -5,7 +5,7 @@ RUN := $(ENV)/bin
 PIP := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := $(wildcard cpp/*.cpp cpp/*.hpp) CMakeLists.txt pyproject.toml constraints.txt
 
-.PHONY: demo test test-numpy lint format bench bench-linear bench-labels clean
+.PHONY: demo paper test test-numpy lint format bench bench-linear bench-labels clean
 
 demo: $(ENV)/built  ## show what softbin does: a picture and a timing beside scikit-learn
 	$(RUN)/python examples/demo.py
@@ -25,6 +25,9 @@ lint: $(ENV)/linters  ## style, types, and the one-way flow of data
 format: $(ENV)/linters
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
+
+paper: $(ENV)/built  ## a quick run of the paper's tables on simulated events, into paper_output/
+	$(RUN)/softbin paper --rows 20000 --seeds 2 --jobs 2 --out paper_output $(ARGS)
 
 bench: $(ENV)/built  ## measure against scikit-learn; writes docs/results/
 	$(RUN)/python -m benchmarks.core

@@ -66,7 +66,7 @@ def test_every_error_is_a_softbin_error_and_a_builtin_one():
     for error in classes:
         assert issubclass(error, errors.SoftbinError)
         if error is not errors.SoftbinError:
-            assert issubclass(error, (ValueError, TypeError, ImportError, MemoryError, OSError))
+            assert issubclass(error, (ValueError, TypeError, ImportError, MemoryError, OSError, RuntimeError))
 
 
 def test_a_missing_package_names_the_extra(monkeypatch):

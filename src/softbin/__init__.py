@@ -31,10 +31,10 @@ _HOMES = {
     "LinearRegressor": "softbin.linear",
     "MultiBins": "softbin.encodings",
     "SoftBins": "softbin.encodings",
-    "simulate_higgs": "softbin.datasets",
-    "simulate_susy": "softbin.datasets",
     "load_higgs": "softbin.datasets",
     "load_susy": "softbin.datasets",
+    "simulate_higgs": "softbin.datasets",
+    "simulate_susy": "softbin.datasets",
 }
 
 __all__ = [

@@ -39,3 +39,7 @@ class DivergedError(SoftbinError, ValueError):
 
 class DeviceMemoryError(SoftbinError, MemoryError):
     """A device has too little memory for what it was asked to do."""
+
+
+class RunError(SoftbinError, RuntimeError):
+    """A computation was cut off from outside."""

@@ -6,8 +6,15 @@ from types import ModuleType
 from softbin.errors import MissingDependencyError
 
 EXTRAS = {
-    "matplotlib": "plots", "pandas": "frames", "pyarrow": "files", "safetensors": "deep", "torch": "deep",
-}  # fmt: skip
+    "lightgbm": "paper",
+    "matplotlib": "plots",
+    "pandas": "frames",
+    "pyarrow": "files",
+    "rich": "cli",
+    "safetensors": "deep",
+    "torch": "deep",
+    "typer": "cli",
+}
 
 
 def need(name: str) -> ModuleType:

@@ -5,7 +5,6 @@ A Grid is a value: edits return a new one, equal grids compare equal, and a save
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import methodcaller
@@ -16,6 +15,7 @@ from softbin.boundaries.boundaries import Boundaries
 from softbin.errors import OptionError, SavedFileError
 from softbin.values.columns import column_position
 from softbin.values.tables import default_names
+from softbin.whole_files import whole_file
 
 FORMAT = "softbin.grid"
 SCHEMA = 1
@@ -127,15 +127,8 @@ class Grid:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes the grid as JSON: to a temporary name first, so that no half file is ever left."""
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise SavedFileError(f"{path}: exists already; pass overwrite=True to replace it")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-        try:
+        with whole_file(path, overwrite=overwrite) as temporary:
             temporary.write_text(self.to_json(), encoding="utf-8")
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Grid":

@@ -9,8 +9,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from softbin.errors import DataError, DataTypeError, OptionError
+from softbin.errors import DataError, DataTypeError, OptionError, SavedFileError
 from softbin.linear.families import FAMILIES
+from softbin.linear.fit import LinearFit
 from softbin.linear.model import LinearModel
 from softbin.values.rows import read_rows
 from softbin.values.targets import read_labels
@@ -132,10 +133,8 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         family = FAMILIES["bernoulli" if len(classes) == 2 else "multinomial"]
         n_outputs = 1 if len(classes) == 2 else len(classes)
         encoder, fit = self._fit_table(table, target, weight, boundary_weight, family, n_outputs)
-        self.classes_ = classes
         self._set_fitted(encoder, family, fit)
-        self.coef_ = fit.coef
-        self.intercept_ = fit.intercept
+        self._set_classes(classes, fit)
         return self
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -167,6 +166,26 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         """The likeliest class of every row."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def _set_classes(self, classes: NDArray[Any], fit: LinearFit) -> None:
+        self.classes_ = classes
+        self.coef_ = fit.coef
+        self.intercept_ = fit.intercept
+
+    def _own_facts(self) -> dict[str, Any]:
+        classes = self.classes_
+        if classes.dtype.kind not in "biufU" and not all(isinstance(label, str) for label in classes.tolist()):
+            raise SavedFileError(
+                f"classes: {classes[:3].tolist()} are neither text nor numbers; save knows no other classes"
+            )
+        dtype = "object" if classes.dtype.kind == "O" else classes.dtype.str
+        return {"classes": classes.tolist(), "classes_dtype": dtype}
+
+    def _set_own_facts(self, facts: dict[str, Any], fit: LinearFit) -> None:
+        classes = np.array(facts["classes"], np.dtype(facts["classes_dtype"]))
+        if len(classes) < 2 or len(fit.parameters) != (1 if len(classes) == 2 else len(classes)):
+            raise ValueError(f"{len(classes)} classes for {len(fit.parameters)} scores")
+        self._set_classes(classes, fit)
 
     def _class_weights(self, classes: Any, y: Any, weight: Any) -> NDArray[np.float64]:
         try:

@@ -1,7 +1,9 @@
 """What LinearClassifier and LinearRegressor share: from a table to a fit, from a fit to scores and curves."""
 
+import os
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +17,7 @@ from softbin.encodings.encoder import BinEncoder
 from softbin.encodings.short_names import encoder_of, is_fitted
 from softbin.encodings.tables import raise_faults, wrapped
 from softbin.engines.threads import count_threads, map_items
-from softbin.errors import DataError, OptionError
+from softbin.errors import DataError, OptionError, SavedFileError
 from softbin.linear.curvature import DENSE_LEVELS
 from softbin.linear.curve import Curve, curve_errors, curve_of, with_band
 from softbin.linear.families import Family, Floats
@@ -23,6 +25,7 @@ from softbin.linear.fit import FitOptions, LinearFit, fit_table
 from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
 from softbin.linear.progress import ProgressLine
+from softbin.linear.saved import fill_model, read_state, write_model
 from softbin.linear.shapes import read_shapes
 from softbin.linear.smoothness import read_smoothness
 from softbin.linear.units import LARGEST
@@ -90,6 +93,29 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
                 rows = slice(block.start, block.start + block.n_rows)
                 shares[rows, source[j]] += (value[:, code] + slope[:, code] * fraction).T
         return shares[:, :, 0] if len(value) == 1 else shares
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the fitted model as JSON: boundaries, coefficients, options. No pickle."""
+        check_is_fitted(self)
+        write_model(self, Path(path), overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The model that ``save`` wrote; it predicts the same bits."""
+        state = read_state(Path(path))
+        if state.get("estimator") != cls.__name__:
+            name = state.get("estimator")
+            raise SavedFileError(f"{path}: holds a {name}, not a {cls.__name__}; load it with {name}.load")
+        model = cls()
+        fill_model(model, state, Path(path))
+        return model
+
+    def _own_facts(self) -> dict[str, Any]:
+        """What the estimator knows beyond the fit, as JSON can hold it."""
+        raise NotImplementedError
+
+    def _set_own_facts(self, facts: dict[str, Any], fit: LinearFit) -> None:
+        raise NotImplementedError
 
     @property
     def grid_(self) -> Grid:
@@ -216,7 +242,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         self._curve_errors: list[Curve] | None = None
         self.smoothness_: NDArray[np.float64] | None = None
         self.edf_: NDArray[np.float64] | None = None
-        found = fit.smoothness
+        self._smoothness = found = fit.smoothness
         if found is None:
             return
         self.smoothness_, self.edf_ = found.strengths, found.edf

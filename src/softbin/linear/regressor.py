@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from softbin.encodings.options import one_of
 from softbin.errors import DataError, DataTypeError
 from softbin.linear.families import FAMILIES, REGRESSION, Family, average
+from softbin.linear.fit import LinearFit
 from softbin.linear.model import LinearModel
 from softbin.linear.units import power_of_two
 from softbin.values.rows import read_rows
@@ -78,9 +79,15 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         family.check(target)
         encoder, fit = self._fit_table(table, target, weight, weight, family, 1)
         self._set_fitted(encoder, family, fit)
+        self._set_own_facts({}, fit)
+        return self
+
+    def _own_facts(self) -> dict[str, Any]:
+        return {}
+
+    def _set_own_facts(self, facts: dict[str, Any], fit: LinearFit) -> None:
         self.coef_ = fit.coef[0]
         self.intercept_ = float(fit.intercept[0])
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

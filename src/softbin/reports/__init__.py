@@ -1,1 +1,1 @@
-"""What people look at: pictures of fitted models."""
+"""What people look at: pictures of fitted models, and pages with tables and pictures in one HTML file."""

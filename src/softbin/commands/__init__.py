@@ -1,0 +1,1 @@
+"""The command line: ``softbin``, or ``python -m softbin``. Needs ``pip install "softbin[cli]"``."""

@@ -1,0 +1,64 @@
+"""The rows of the tables as data: seven of the paper's, and ours. A new row is a new line in METHODS.
+
+Paper: the split, the network and the penalties are not stated there; what we chose is in SETTINGS and ``network``.
+"""
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Any
+
+Options = tuple[tuple[str, Any], ...]
+
+MODELS = ("LR", "DNN")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row. ``bins`` is a short name, or "raw" or "lightgbm"; ``options`` go to the estimator of a model.
+
+    A row that needs a package which is not installed is left out, and the tables say so.
+    """
+
+    label: str
+    bins: str
+    models: tuple[str, ...] = MODELS
+    options: Options = ()
+    needs: str | None = None
+    in_paper: bool = False
+
+
+METHODS = (
+    Method("CD (5)", "hard:5", in_paper=True),
+    Method("CD (10)", "hard:10", in_paper=True),
+    Method("CD (100)", "hard:100", in_paper=True),
+    Method("MGD", "multi", in_paper=True),
+    Method("LLE (5)", "soft:5", in_paper=True),
+    Method("LLE (10)", "soft:10", in_paper=True),
+    Method("LLE (100)", "soft:100", in_paper=True),
+    Method("raw columns", "raw"),
+    Method("LightGBM", "lightgbm", models=("trees",), needs="lightgbm"),
+)
+
+HARD = tuple(method.label for method in METHODS if method.bins.startswith("hard"))
+SOFT = tuple(method.label for method in METHODS if method.bins.startswith("soft") and method.in_paper)
+
+SETTINGS: dict[str, Options] = {
+    "LR": (("ridge", 1.0),),
+    "trees": (("learning_rate", 0.05), ("n_estimators", 500), ("num_leaves", 31)),
+}
+# Why two: the full network is for a GPU; on two cores it would take hours.
+NETWORKS: dict[str, Options] = {
+    "full": (),
+    "small": (("depth", 2), ("embedding_dim", 8), ("epochs", 10), ("width", 128)),
+}
+
+
+def installed(method: Method) -> bool:
+    """Whether what a row needs is there."""
+    return method.needs is None or importlib.util.find_spec(method.needs) is not None
+
+
+def settings(method: Method, model: str, network: str) -> Options:
+    """All options of one estimator, in order of their names."""
+    base = NETWORKS[network] if model == "DNN" else SETTINGS[model]
+    return tuple(sorted({**dict(base), **dict(method.options)}.items()))
