@@ -170,7 +170,7 @@ def test_auto_takes_everything_a_table_has(kind, family):
     assert np.all(model.edf_ < counts * max(n_outputs - 1, 1))
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1.0, 1e8, 1e200])
 def test_units_of_a_target_do_not_matter(scale):
     x, y = X[:, [0, 4]], target(X, "gaussian")
     one = LinearRegressor("soft:15", smoothness="auto", ridge=1e-6).fit(x, y)

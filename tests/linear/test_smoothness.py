@@ -147,3 +147,33 @@ def test_bands_have_the_shape_of_the_curve(family):
         assert (curve.missing_band is None) == (curve.missing is None)
     narrow, wide = (model.curve(0, c) for c in (0.5, 0.99))
     assert np.all(wide.upper > narrow.upper)
+
+
+@pytest.mark.parametrize("stretch", [1e-310, 1e-20, 1e20, 1e307])
+def test_the_size_of_a_column_does_not_matter(stretch):
+    x, y = wave(500)
+    near, far = (LinearRegressor("soft:20", smoothness="auto").fit(part, y) for part in (x, x * stretch))
+    np.testing.assert_allclose(far.edf_, near.edf_, atol=0.01)
+    np.testing.assert_allclose(far.predict(x * stretch), near.predict(x), atol=1e-3)
+
+
+@pytest.mark.parametrize("power", [3, 8, 20, 100])
+def test_long_tails_leave_the_crowd_its_bends(power):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 2))
+    truth = np.sin(2 * x[:, 0])
+    y = truth + rng.normal(size=3000)
+    model = LinearRegressor("soft:100", smoothness="auto").fit(np.exp(power * x), y)
+    assert model.converged_
+    assert np.mean((model.predict(np.exp(power * x)) - truth) ** 2) < 40 / 3000  # degrees of freedom, over rows
+
+
+@pytest.mark.parametrize("smoothness", ["auto", 0.1])
+def test_a_column_without_bins_costs_nothing(smoothness):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 3))
+    model = LinearClassifier(MultiBins((5, 20, 50)), smoothness=smoothness).fit(x, np.sin(2 * x[:, 0]) > 0)
+    left_out = set(range(3)) - set(model.encoder_.plan_.source)
+    assert left_out  # the better half of all pairs are those of one or two columns
+    for column in range(3):
+        assert len(model.curve(column, 0.95).lower) == (0 if column in left_out else len(model.curve(column).values))

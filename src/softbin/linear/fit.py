@@ -74,12 +74,14 @@ class Smoothness:
     """How smooth every column of the plan was made and what that left of it.
 
     ``covariance``: per table column and output, that of the coefficients of all its plan columns, one behind the
-    other. None where there are too many levels for a whole Hessian; so are the degrees of freedom.
+    other, in squares of ``unit`` (a standard error may be a number where its square is none). None where there are too
+    many levels for a whole Hessian; so are the degrees of freedom.
     """
 
     strengths: Floats
     edf: Floats | None
     covariance: list[list[NDArray[np.float64]]] | None
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,7 @@ def fit_table(
 
 
 def _outside(found: Smoothness, units: Units) -> Smoothness:
-    covariance = found.covariance
-    if covariance is not None:
-        covariance = [[part * units.slope**2 for part in parts] for parts in covariance]
-    return replace(found, strengths=found.strengths * units.penalty, covariance=covariance)
+    return replace(found, strengths=found.strengths * units.penalty, unit=units.slope)
 
 
 @dataclass(frozen=True, eq=False)

@@ -248,7 +248,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         self.smoothness_, self.edf_ = found.strengths, found.edf
         if found.covariance is not None:
             self._curve_errors = [
-                curve_errors(encoder.plan_, position, parts, fit.level_weight)
+                curve_errors(encoder.plan_, position, parts, fit.level_weight, found.unit)
                 for position, parts in enumerate(found.covariance)
             ]
 

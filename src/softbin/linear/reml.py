@@ -29,6 +29,7 @@ what the K - 1 free directions have where classes are equally likely: made up fo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy.linalg
@@ -199,6 +200,8 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
     groups = [[j] for j in range(len(q.waves))] if groups is None else groups
     kept, chosen, price = _moving(q, strengths)
     first = np.cumsum([0, *map(len, kept)])
+    own = [np.arange(start, stop) for start, stop in pairwise(first)]
+    spans = [np.concatenate([first[:0], *(own[j] for j in group)]) for group in groups]
     coef, blocks, edf = np.zeros_like(q.linear), [], np.zeros(len(q.waves))
     for output, H in enumerate(q.hessians):
         part = H[np.ix_(chosen, chosen)]
@@ -206,9 +209,8 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
         V = _inverse(part)
         coef[output, chosen] = V @ q.linear[output, chosen]
         shrunk = price[chosen] * np.diag(V)
-        edf += [len(kept[j]) - shrunk[first[j] : first[j + 1]].sum() for j in range(len(kept))]
+        edf += [len(positions) - shrunk[positions].sum() for positions in own]
         edf -= q.idle * q.removed[output] / (q.removed[output] + q.ridge)
-        spans = [np.concatenate([np.arange(first[j], first[j + 1]) for j in group]) for group in groups]
         blocks.append([V[np.ix_(span, span)] for span in spans])
     edf *= q.share
     dispersion = q.spread_at(coef, float(edf.sum()) + 1)

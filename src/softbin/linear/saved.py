@@ -93,7 +93,8 @@ def _smoothness_state(found: Smoothness | None) -> dict[str, Any] | None:
     edf = None if found.edf is None else found.edf.tolist()
     parts = found.covariance
     covariance = None if parts is None else [[matrix.tolist() for matrix in column] for column in parts]
-    return {"strengths": [str(float(s)) for s in found.strengths], "edf": edf, "covariance": covariance}
+    strengths = [str(float(s)) for s in found.strengths]
+    return {"strengths": strengths, "edf": edf, "covariance": covariance, "unit": found.unit}
 
 
 def _smoothness_from(state: dict[str, Any] | None) -> Smoothness | None:
@@ -102,7 +103,8 @@ def _smoothness_from(state: dict[str, Any] | None) -> Smoothness | None:
     edf = None if state["edf"] is None else np.array(state["edf"], np.float64)
     parts = state["covariance"]
     covariance = None if parts is None else [[np.array(m, np.float64) for m in column] for column in parts]
-    return Smoothness(np.array([float(s) for s in state["strengths"]]), edf, covariance)
+    strengths = np.array([float(s) for s in state["strengths"]])
+    return Smoothness(strengths, edf, covariance, float(state.get("unit", 1.0)))
 
 
 def _is_plain(value: Any) -> bool:
