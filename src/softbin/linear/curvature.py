@@ -48,7 +48,7 @@ GROUPED_LEVELS = 1_200
 class Centering:
     """Projects parameters onto columns whose coefficients sum to zero, and onto classes that do."""
 
-    means: Any  # sparse, columns x (levels + 1): orthonormal rows that are taken out
+    means: Any  # sparse, any number x (levels + 1): orthonormal rows that are taken out
     across_outputs: bool
     intercept: bool
 
@@ -124,6 +124,10 @@ class Sample:
             second = weight * fraction
             total += np.bincount(left, weight - second, n + 1) + np.bincount(right, second, n + 1)
         return total[:n]
+
+    def pull(self, parameters: Parameters) -> NDArray[np.float64]:
+        """The most second derivative that stands on every level, of all outputs."""
+        return np.max([self.level_sums(weight) for weight in self.curvature(parameters).T], axis=0)
 
     def gram(self, weight: NDArray[np.float64], group: NDArray[np.int64]) -> Matrix:
         """Sum of weight phi phi' with phi over groups of levels (``group`` of each) and, last, the intercept."""

@@ -39,8 +39,9 @@ from softbin.linear.reml import (
 )
 from softbin.linear.shaped_search import minimise_shaped
 from softbin.linear.shapes import Bounds, Shape, exactly
-from softbin.linear.smoothness import column_bends
+from softbin.linear.smoothness import Bends, column_bends
 from softbin.linear.solver import Pass, Search, Stop, minimise
+from softbin.linear.stiff import flattest, hold
 from softbin.linear.units import Units, needs_double, to_units
 from softbin.values.tables import Table
 
@@ -144,6 +145,7 @@ class Problem:
     sample: Sample
     level_weight: NDArray[np.float64]
     centre: Centering
+    free: Centering  # the centre, without what is too stiff to move
     stop: Stop
     options: FitOptions
     dispersion: Dispersion
@@ -168,7 +170,7 @@ class Problem:
         # Why only with a whole Hessian: the grouped one does not know what is left to gain.
         decrease = 0.02 * options.tol if n_levels <= DENSE_LEVELS else np.inf
         stop = Stop(options.tol, decrease, options.max_iter, total, noise)
-        return cls(objective, sample, level_weight, centre, stop, options, dispersion)
+        return cls(objective, sample, level_weight, centre, centre, stop, options, dispersion)
 
     @property
     def plan(self) -> Plan:
@@ -194,9 +196,10 @@ class Problem:
             return self.finish(begin, on_pass), None
         if self.options.finds_smoothness:
             return self._fit_auto(begin, on_pass)
-        smooth_problem = self.with_strengths(strengths)
-        search = smooth_problem.finish(begin, on_pass)
-        return search, smooth_problem.uncertainty(search, strengths)
+        waves = self.waves if self.dense else None
+        smooth_problem = self.with_strengths(strengths, begin, waves)
+        search = smooth_problem.finish(smooth_problem.free(begin), on_pass)
+        return search, smooth_problem.uncertainty(search, strengths, waves)
 
     def minimise(
         self,
@@ -210,7 +213,7 @@ class Problem:
 
         def invert(parameters: Parameters) -> Solve:
             if self.dense:
-                return group_solver(self.sample, parameters, self.centre, groups)
+                return group_solver(self.sample, parameters, self.free, groups)
             return two_level_solver(self.sample, parameters, self.centre, groups, self.level_weight)
 
         renew = invert if self.dense else None
@@ -243,11 +246,25 @@ class Problem:
         whole = self.sample.objective.rows.table.n_rows == self.objective.rows.table.n_rows
         return 6 if whole else 12
 
-    def with_strengths(self, strengths: Floats) -> "Problem":
-        """The same with a price on bends."""
-        penalty = smooth(self.options.ridge, column_bends(self.plan), strengths)
-        objective = replace(self.objective, penalty=penalty)
-        return replace(self, objective=objective, sample=self.sample.with_penalty(penalty))
+    @property
+    def bends(self) -> list[Bends]:
+        return column_bends(self.plan)
+
+    @property
+    def waves(self) -> list[Waves]:
+        return [Waves.of(bends) for bends in self.bends]
+
+    def with_strengths(self, strengths: Floats, near: Parameters, waves: Sequence[Waves] | None) -> "Problem":
+        """The same with a price on bends; ``near``: where about the optimum is."""
+        pull, free = self.sample.pull(near), self.centre
+        if waves is None or self.options.shapes:
+            parts = zip(self.bends, strengths.tolist(), strict=True)
+            costs = [flattest(bends, strength, pull) * bends.matrix for bends, strength in parts]
+        else:
+            costs, free = hold(self.centre, self.bends, waves, strengths, pull)
+        penalty = smooth(self.options.ridge, costs)
+        objective, sample = replace(self.objective, penalty=penalty), self.sample.with_penalty(penalty)
+        return replace(self, objective=objective, sample=sample, free=free, stop=replace(self.stop, free=free))
 
     def _start(self) -> Parameters:
         """The best model of a sample; of the intercept alone where the sample is all rows."""
@@ -259,7 +276,7 @@ class Problem:
 
     def _fit_auto(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness]:
         """Rough fits and better strengths in turn, then the fit with the last of them."""
-        waves = [Waves.of(bends) for bends in column_bends(self.plan)]
+        waves = self.waves
         problem, inverse, history, n_iter = self, None, [], 0
         model: Quadratic | None = None
         strengths: Floats | None = None
@@ -271,8 +288,9 @@ class Problem:
             # Why twice: smooth curves are not as sure of anything as the first fit; later ones change little.
             model = problem.quadratic(search, waves, model if turn > 1 else None)
             strengths, change = find_strengths(model, strengths)
-            problem, inverse = self.with_strengths(strengths), solver(model, strengths, self.centre)
-            begin = self.centre(leave(posterior(model, strengths).coef, waves))
+            problem = self.with_strengths(strengths, search.parameters, waves)
+            inverse = solver(model, strengths, problem.free)
+            begin = problem.free(leave(posterior(model, strengths).coef, waves))
             if turn and change <= CLOSE:
                 break
         assert strengths is not None
@@ -296,9 +314,8 @@ class Problem:
         self, search: Search, strengths: Floats, waves: Sequence[Waves] | None = None, known: Quadratic | None = None
     ) -> Smoothness:
         """Degrees of freedom and covariances at the optimum."""
-        if not self.dense:
+        if waves is None:
             return Smoothness(strengths, None, None)
-        waves = [Waves.of(bends) for bends in column_bends(self.plan)] if waves is None else waves
         groups = columns_of_tables(self.plan)
         found = posterior(self.quadratic(search, waves, known), strengths, groups)
         return Smoothness(strengths, found.edf, _covariances(found, waves, groups))

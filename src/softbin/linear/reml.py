@@ -223,8 +223,9 @@ def _moving(q: Quadratic, strengths: Floats) -> tuple[list[Positions], Positions
     price = np.append(np.full(len(curvature) - 1, q.ridge), 0.0)
     kept = []
     for w, s in zip(q.waves, strengths, strict=True):
-        price[w.levels] += s * w.rough
-        kept.append(np.flatnonzero(s * w.rough <= STIFF * (curvature[w.levels] + q.ridge)))
+        with np.errstate(over="ignore"):
+            price[w.levels] += s * w.rough
+        kept.append(np.flatnonzero(price[w.levels] - q.ridge <= STIFF * (curvature[w.levels] + q.ridge)))
     every = [positions + w.levels.start for positions, w in zip(kept, q.waves, strict=True)]
     return kept, np.concatenate([*every, [len(curvature) - 1]]), price
 

@@ -9,8 +9,8 @@ where knots are at equal distances. Where they are not, a straight line must sti
 knot k is twice the distance of its value from the chord between its neighbours, h^2 f'' where they are h away. What is
 it worth? Seen in bins (u counts them) as much anywhere: then a curve may bend in the crowded part of a column a lot and
 in a thin tail hardly. Seen in the column's own values (x over its range) it is worth h^(-3/2): then a long tail leaves
-the crowd a straight line. Which is right depends on the curve, so it is half way here, (h / mean h)^(-3/4). Knots nearer
-to each other than NARROW of the mean count as that far: beside a tail long enough a crowd could not bend at all.
+the crowd a straight line. Which is right depends on the curve, so it is half way here, (h / mean h)^(-3/4). Knots
+nearer to each other than NARROW of the mean count as that far: beside a tail long enough a crowd could not bend at all.
 
 A circle has no ends: its differences go round, and only constants are free. Special and missing levels are no part of
 a curve and cost nothing.
