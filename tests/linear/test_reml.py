@@ -207,3 +207,27 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(options):
     np.testing.assert_array_equal(one.edf_, two.edf_)
     for column in range(4):
         np.testing.assert_array_equal(one.curve(column, 0.95).lower, two.curve(column, 0.95).lower)
+
+
+def test_few_rows_for_many_levels_do_not_leave_curves_rough():
+    """A rare class: a fit without smoothness would tell the training rows apart and learn nothing of how smooth."""
+    rng = np.random.default_rng(0)
+    x, new = rng.normal(size=(2, 6000, 20))
+    score, truth = (-5 + 2 * np.sin(part[:, 0]) + part[:, 1] for part in (x, new))
+    y = rng.random(6000) < 1 / (1 + np.exp(-score))
+    model = LinearClassifier("soft:50", smoothness="auto").fit(x, y)
+    assert model.edf_.sum() < 60
+    assert np.corrcoef(model.decision_function(new), truth)[0, 1] > 0.75
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_means_over_many_powers_of_ten(family):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 3))
+    mean = np.exp(3 * np.sin(x[:, 0]) + 2 * x[:, 1])
+    y = rng.poisson(mean) if family == "poisson" else rng.gamma(2, mean / 2)
+    model = LinearRegressor("soft:50", smoothness="auto", family=family).fit(x, y)
+    assert model.converged_
+    assert model.edf_[2] < 6
+    assert model.edf_.sum() < 50
+    assert np.mean(np.abs(np.log(model.predict(x) / mean))) < 0.2

@@ -32,7 +32,6 @@ from softbin.linear.reml import (
     Quadratic,
     Waves,
     find_strengths,
-    leave,
     posterior,
     quadratic_at,
     solver,
@@ -46,8 +45,10 @@ from softbin.linear.units import Units, needs_double, to_units
 from softbin.values.tables import Table
 
 SAMPLE_ROWS = 60_000
-PILOT_STEPS = 3  # of the fit without smoothness that the first strengths are read from
-MOST_TURNS = 4
+MOST_TURNS = 5
+HESSIANS = 3  # of these turns have one of their own
+STEPS = 8  # with the strengths of a turn, at most
+ROUGHLY = 1e-5  # decrease left, of the objective, where the next turn begins
 CLOSE = 0.1  # change of a column's degrees of freedom that needs no other turn
 ROUNDING = {4: 3e-8, 8: 1e-14}
 
@@ -183,7 +184,10 @@ class Problem:
 
     def fit(self, start: Parameters | None, on_pass: Callable[[Pass], None]) -> LinearFit:
         """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-        begin = self._start() if start is None else self.centre(start)
+        if start is not None:
+            begin = self.centre(start)
+        else:
+            begin = self._null() if self.options.finds_smoothness else self._start()
         with one_blas_thread():  # the same bits on any number of cores
             search, smoothness = self._fit_from(begin, on_pass)
         return LinearFit(
@@ -266,34 +270,43 @@ class Problem:
         objective, sample = replace(self.objective, penalty=penalty), self.sample.with_penalty(penalty)
         return replace(self, objective=objective, sample=sample, free=free, stop=replace(self.stop, free=free))
 
+    def _null(self) -> Parameters:
+        """The best model of the intercept alone."""
+        o = self.objective
+        return self.centre(_null_model(o.rows, o.pieces, o.family, o.n_outputs, self.options.fit_intercept))
+
     def _start(self) -> Parameters:
         """The best model of a sample; of the intercept alone where the sample is all rows."""
-        o = self.objective
-        begin = self.centre(_null_model(o.rows, o.pieces, o.family, o.n_outputs, self.options.fit_intercept))
+        o, begin = self.objective, self._null()
         if self.sample.objective.rows.table.n_rows == o.rows.table.n_rows:
             return begin
         return _start_on_sample(self.sample, begin, self.centre, replace(self.stop, tol=max(self.stop.tol, 1e-5)))
 
     def _fit_auto(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness]:
-        """Rough fits and better strengths in turn, then the fit with the last of them."""
+        """Better strengths and rough fits in turn, then the fit with the last of them.
+
+        Trap: the first strengths must not be read from a fit without any. Where rows are few for the levels it follows
+        the noise, its Hessian knows little of curves, and strengths found there leave every column as rough as it was.
+        """
         waves = self.waves
-        problem, inverse, history, n_iter = self, None, [], 0
+        search = Search(begin, *self.centred_call(begin))
+        problem, history, n_iter = self, [], 0
         model: Quadratic | None = None
-        strengths: Floats | None = None
+        strengths, edf = np.zeros(0), np.full(len(waves), np.inf)
+        rough = replace(self.stop, tol=np.inf, decrease=ROUGHLY, max_iter=min(STEPS, self.stop.max_iter))
         for turn in range(MOST_TURNS):
-            rough = replace(self.stop, max_iter=min(PILOT_STEPS if turn == 0 else 1, self.stop.max_iter))
-            search = problem.minimise(begin, on_pass, rough, inverse)
-            history += search.history
-            n_iter += search.n_iter
-            # Why twice: smooth curves are not as sure of anything as the first fit; later ones change little.
-            model = problem.quadratic(search, waves, model if turn > 1 else None)
-            strengths, change = find_strengths(model, strengths)
+            model = problem.quadratic(search, waves, model if turn >= HESSIANS else None)
+            strengths = find_strengths(model, strengths) if turn else find_strengths(model.as_spread())
             problem = self.with_strengths(strengths, search.parameters, waves)
             inverse = solver(model, strengths, problem.free)
-            begin = problem.free(leave(posterior(model, strengths).coef, waves))
-            if turn and change <= CLOSE:
+            begin = problem.free(search.parameters)
+            found = posterior(model, strengths).edf
+            if turn == MOST_TURNS - 1 or np.all(np.abs(found - edf) <= CLOSE):
                 break
-        assert strengths is not None
+            edf = found
+            search = problem.minimise(begin, on_pass, replace(rough, free=problem.free), inverse)
+            history += search.history
+            n_iter += search.n_iter
         search = problem.finish(begin, on_pass, inverse)
         search.history = history + search.history
         search.n_iter += n_iter

@@ -97,6 +97,7 @@ class Quadratic:
     point: Parameters
     gradient: Parameters
     squares: float  # of the residuals at the point
+    curvature: float  # of all rows and outputs, the squares that are expected there
     total_weight: float
     ridge: float
     dispersion: Dispersion
@@ -107,6 +108,17 @@ class Quadratic:
     def share(self) -> float:
         n = len(self.hessians)
         return (n - 1) / n if n > 1 else 1.0
+
+    def as_spread(self) -> "Quadratic":
+        """With the dispersion that the squares at the point show, where that is more than the known one.
+
+        Far from the optimum it takes what is not fitted yet for noise, so that curves begin smooth.
+        """
+        known = self.dispersion.known
+        if known is None or self.curvature <= 0:
+            return self
+        seen = max(known, self.squares / self.curvature * self.dispersion.row_weight)
+        return replace(self, dispersion=replace(self.dispersion, known=seen))
 
     def spread_at(self, coef: Parameters, edf: float) -> float:
         """The dispersion where the coefficients are these."""
@@ -138,8 +150,8 @@ def quadratic_at(
     n_levels = parameters.shape[1] - 1
     point, slope = enter(parameters, waves), enter(centre(gradient), waves)
     several = len(parameters) / (len(parameters) - 1) if len(parameters) > 1 else 1.0
-    hessians, removed = [], []
-    for weight in sample.curvature(parameters).T:
+    hessians, removed, curvature = [], [], sample.curvature(parameters)
+    for weight in curvature.T:
         matrix = sample.gram(np.ascontiguousarray(weight * several), np.arange(n_levels))
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
@@ -155,7 +167,8 @@ def quadratic_at(
     squares = float(np.sum(residual**2 * units)) * o.scale
     total = o.rows.total_weight * o.scale
     idle = np.asarray(centre.means.sum(axis=1)).ravel() > 0
-    return Quadratic(waves, hessians, linear, point, slope, squares, total, ridge, dispersion, idle, removed)
+    expected = float(curvature.sum())
+    return Quadratic(waves, hessians, linear, point, slope, squares, expected, total, ridge, dispersion, idle, removed)
 
 
 def enter(parameters: Parameters, waves: Sequence[Waves]) -> Parameters:
@@ -268,20 +281,15 @@ def _inverse(matrix: Matrix) -> Matrix:
     raise np.linalg.LinAlgError("the Hessian cannot be inverted")
 
 
-def find_strengths(q: Quadratic, strengths: Floats | None = None) -> tuple[Floats, float]:
-    """The strengths of largest restricted likelihood, from given ones or from none.
-
-    Also how much the first update changed: the largest change in degrees of freedom of a column.
-    """
+def find_strengths(q: Quadratic, strengths: Floats | None = None) -> Floats:
+    """The strengths of largest restricted likelihood, from given ones or from none."""
     if strengths is None:
         strengths = _one_by_one(q)
-    first = None
     for _ in range(MOST_UPDATES):
         strengths, change = _update(q, strengths)
-        first = change if first is None else first
         if change <= SETTLED:
             break
-    return strengths, first or 0.0
+    return strengths
 
 
 def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, float]:

@@ -3,7 +3,7 @@
 A coefficient of size one is known to 1e-16, and so is each of its bends, but a strength of 1e6 on a hundred knots makes
 of that a gradient which no fit brings to zero. A column's waves (see ``reml``) are priced s sigma_i, and data pull at a
 wave no more than at the level with most of them (rows of a Gram matrix of shares sum to what stands on the level). So
-a wave whose price is STILL times that pull is held where it is, at zero, and costs nothing: it would move by 1e-8.
+a wave whose price is STILL times that pull is held where it is, at zero, and costs nothing: it would move by 1e-6.
 
 Where waves cannot be held, because curves have shapes or levels are too many for a whole Hessian, a strength that
 leaves less than 1 / FLAT of every bend counts as one that leaves so much.
@@ -22,7 +22,7 @@ from softbin.linear.curvature import DENSE_LEVELS, Centering
 from softbin.linear.reml import Waves
 from softbin.linear.smoothness import Bends, Floats
 
-STILL = 1e8
+STILL = 1e6
 FLAT = 1e3
 
 
