@@ -146,10 +146,10 @@ class Sample:
             add_gram(sides[0], sides[1], fraction, weight, column, total)
 
         map_items(add, range(n_columns + 1), self.objective.n_threads)
-        return _mirrored(total[:size, :size])
+        return mirrored(total[:size, :size])
 
 
-def _mirrored(matrix: Matrix) -> Matrix:
+def mirrored(matrix: Matrix) -> Matrix:
     """The symmetric matrix with this upper half, whatever stands below; in place, square by square."""
     for start in range(0, len(matrix), 256):
         here, behind = slice(start, start + 256), slice(start + 256, None)

@@ -48,8 +48,8 @@ SAMPLE_ROWS = 60_000
 MOST_TURNS = 5
 HESSIANS = 3  # of these turns have one of their own
 STEPS = 8  # with the strengths of a turn, at most
-ROUGHLY = 1e-5  # decrease left, of the objective, where the next turn begins
-CLOSE = 0.1  # change of a column's degrees of freedom that needs no other turn
+ROUGHLY = 1e-4  # decrease left, of the objective, where the next turn begins
+CLOSE = 0.02  # change of a column's degrees of freedom, and five more of them, that needs no other turn
 ROUNDING = {4: 3e-8, 8: 1e-14}
 
 
@@ -296,12 +296,11 @@ class Problem:
         rough = replace(self.stop, tol=np.inf, decrease=ROUGHLY, max_iter=min(STEPS, self.stop.max_iter))
         for turn in range(MOST_TURNS):
             model = problem.quadratic(search, waves, model if turn >= HESSIANS else None)
-            strengths = find_strengths(model, strengths) if turn else find_strengths(model.as_spread())
+            strengths, found = find_strengths(model, strengths) if turn else find_strengths(model.as_spread())
             problem = self.with_strengths(strengths, search.parameters, waves)
             inverse = solver(model, strengths, problem.free)
             begin = problem.free(search.parameters)
-            found = posterior(model, strengths).edf
-            if turn == MOST_TURNS - 1 or np.all(np.abs(found - edf) <= CLOSE):
+            if turn == MOST_TURNS - 1 or np.all(np.abs(found - edf) <= CLOSE * (5 + found)):
                 break
             edf = found
             search = problem.minimise(begin, on_pass, replace(rough, free=problem.free), inverse)

@@ -38,7 +38,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from softbin.engines.threads import one_blas_thread
-from softbin.linear.curvature import Centering, Matrix, Sample, Solve, factorised
+from softbin.linear.curvature import Centering, Matrix, Sample, Solve, factorised, mirrored
 from softbin.linear.objective import Parameters, row_scores
 from softbin.linear.smoothness import Bends, Floats
 
@@ -47,8 +47,8 @@ Positions = NDArray[np.int64]
 LITTLE = 1e-3
 STIFF = 1e4  # directions whose penalty is as many times their Hessian stay where they are
 MOST_DOWN = 30.0  # how much a strength may fall at once: stiff directions are stiff still
-SETTLED = 0.03  # effective degrees of freedom
-MOST_UPDATES = 6
+SETTLED = 0.05  # effective degrees of freedom
+MOST_UPDATES = 4
 SWEEPS = 3
 GRID = 60
 
@@ -275,25 +275,27 @@ def _inverse(matrix: Matrix) -> Matrix:
             factor, failed = dpotrf(scaled, lower=1, overwrite_a=1)
             if not failed:
                 inverse, failed = dpotri(factor, lower=1, overwrite_c=1)
-                inverse = np.tril(inverse) + np.tril(inverse, -1).T
-                return inverse / scale / scale[:, None]
+                return mirrored(inverse.T) / scale / scale[:, None]
         jitter *= 30
     raise np.linalg.LinAlgError("the Hessian cannot be inverted")
 
 
-def find_strengths(q: Quadratic, strengths: Floats | None = None) -> Floats:
-    """The strengths of largest restricted likelihood, from given ones or from none."""
+def find_strengths(q: Quadratic, strengths: Floats | None = None) -> tuple[Floats, Floats]:
+    """The strengths of largest restricted likelihood, from given ones or from none.
+
+    Also every column's degrees of freedom before the last update, which changed them little.
+    """
     if strengths is None:
         strengths = _one_by_one(q)
     for _ in range(MOST_UPDATES):
-        strengths, change = _update(q, strengths)
+        strengths, edf, change = _update(q, strengths)
         if change <= SETTLED:
             break
-    return strengths
+    return strengths, edf
 
 
-def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, float]:
-    """Every strength's best value, given V under the others."""
+def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, Floats, float]:
+    """Every strength's best value, given V under the others; also degrees of freedom before, and the largest change."""
     found = posterior(q, strengths)
     result, change = strengths.copy(), 0.0
     for j, (w, kept) in enumerate(zip(q.waves, found.kept, strict=True)):
@@ -310,7 +312,7 @@ def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, float]:
         profile = Profile.of(rough, parts, q.ridge, found.dispersion, q.share)
         result[j] = max(profile.best(), strengths[j] / MOST_DOWN)
         change = max(change, abs(profile.edf(result[j]) - profile.edf(strengths[j])))
-    return result, change
+    return result, found.edf, change
 
 
 def _one_by_one(q: Quadratic) -> Floats:
