@@ -184,10 +184,10 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
                     "take fewer bins"
                 )
         if options.finds_smoothness and pieces.plan.n_levels > DENSE_LEVELS:
+            n_columns = len(pieces.plan.columns)
             raise OptionError(
                 f'smoothness: "auto" is for at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,} in '
-                f"{len(pieces.plan.columns)} columns; take {max(1, DENSE_LEVELS // len(pieces.plan.columns) - 3)} bins, "
-                "or pass a number"
+                f"{n_columns} columns; take {max(1, DENSE_LEVELS // n_columns - 3)} bins per column, or pass a number"
             )
         if known:
             # Why: the training passes count no faults. An encoder fitted on these very rows knows them all.
