@@ -254,6 +254,24 @@ def test_what_is_not_fitted_yet_counts_as_noise_at_first(family, more, monkeypat
     assert heavy * 4096 == pytest.approx(first, rel=1e-6)
 
 
+@pytest.mark.parametrize("weight", ["balanced", {0: 1, 1: 1}, {0: 8, 1: 8}])
+def test_class_weights_are_not_more_rows(weight):
+    """A class of one in twenty."""
+    covered = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(3000, 2))
+        y = (rng.random(3000) < 1 / (1 + np.exp(3 - np.sin(2 * x[:, 0]) - 0.5 * x[:, 1]))).astype(int)
+        model = LinearClassifier("soft:30", smoothness="auto", ridge=1e-3, class_weight=weight).fit(x, y)
+        curve = model.curve(0, 0.95)
+        truth = np.sin(2 * curve.knots) - np.sin(2 * x[:, 0]).mean()
+        # Which constant a weighted curve is centred on says nothing of its shape.
+        truth += np.mean(curve.values[5:-5] - truth[5:-5])
+        covered.append(np.mean((curve.lower <= truth) & (truth <= curve.upper)))
+    assert np.mean(covered) > 0.85
+    assert model.edf_.sum() < 12
+
+
 def test_degrees_of_freedom_of_classes():
     """Against the whole Hessian, which couples the classes; they are about equally likely."""
     rng = np.random.default_rng(2)

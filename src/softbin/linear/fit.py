@@ -65,6 +65,7 @@ class FitOptions:
     n_threads: int
     smoothness: Floats | None = None  # one strength per column of the plan; NaN where it is to be found
     shapes: tuple[Shape | None, ...] = ()  # one per column of the plan; empty where no column has one
+    spread: float = 1.0  # the variance of a row, over what its weight says
 
     @property
     def finds_smoothness(self) -> bool:
@@ -122,7 +123,7 @@ def fit_table(
     if table.dtype == np.float32 and needs_double(family, target, weight):
         table = table.widened()
     rows = prepare_rows(table, pieces.plan, target, weight)
-    known = None if family.name in ("gaussian", "gamma") else 1 / units.penalty
+    known = None if family.name in ("gaussian", "gamma") else options.spread / units.penalty
     inside = replace(options, ridge=options.ridge / units.penalty)
     if options.smoothness is not None:
         inside = replace(inside, smoothness=options.smoothness / units.penalty)
