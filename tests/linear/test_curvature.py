@@ -192,4 +192,4 @@ def test_singular_matrices_can_be_factorised(matrix):
 @pytest.mark.parametrize("size", [1, 255, 257, 600])
 def test_the_upper_half_is_mirrored(size):
     matrix = np.random.default_rng(6).normal(size=(size, size))
-    np.testing.assert_array_equal(module._mirrored(matrix.copy()), np.triu(matrix) + np.triu(matrix, 1).T)
+    np.testing.assert_array_equal(module.mirrored(matrix.copy()), np.triu(matrix) + np.triu(matrix, 1).T)

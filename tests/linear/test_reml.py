@@ -9,6 +9,7 @@ from tests.linear.tables import encoder, mixed_table, model_of, target, weights
 from softbin import LinearClassifier, LinearRegressor
 from softbin.linear import fit as fit_module
 from softbin.linear.families import FAMILIES
+from softbin.linear.reml import Quadratic
 
 X = mixed_table(600)
 
@@ -170,7 +171,7 @@ def test_auto_takes_everything_a_table_has(kind, family):
     assert np.all(model.edf_ < counts * max(n_outputs - 1, 1))
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1.0, 1e8, 1e200])
 def test_units_of_a_target_do_not_matter(scale):
     x, y = X[:, [0, 4]], target(X, "gaussian")
     one = LinearRegressor("soft:15", smoothness="auto", ridge=1e-6).fit(x, y)
@@ -207,3 +208,80 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(options):
     np.testing.assert_array_equal(one.edf_, two.edf_)
     for column in range(4):
         np.testing.assert_array_equal(one.curve(column, 0.95).lower, two.curve(column, 0.95).lower)
+
+
+def test_few_rows_for_many_levels_do_not_leave_curves_rough():
+    """A rare class: a fit without smoothness would tell the training rows apart and learn nothing of how smooth."""
+    rng = np.random.default_rng(0)
+    x, new = rng.normal(size=(2, 6000, 20))
+    score, truth = (-5 + 2 * np.sin(part[:, 0]) + part[:, 1] for part in (x, new))
+    y = rng.random(6000) < 1 / (1 + np.exp(-score))
+    model = LinearClassifier("soft:50", smoothness="auto").fit(x, y)
+    assert model.edf_.sum() < 60
+    assert np.corrcoef(model.decision_function(new), truth)[0, 1] > 0.75
+
+
+@pytest.mark.parametrize("family", ["poisson", "gamma"])
+def test_means_over_many_powers_of_ten(family):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5000, 8))
+    mean = np.exp(3 * np.sin(x[:, 0]) + 2 * x[:, 1])
+    y = rng.poisson(mean) if family == "poisson" else rng.gamma(2, mean / 2)
+    model = LinearRegressor("soft:100", smoothness="auto", family=family).fit(x, y)
+    assert model.converged_
+    assert model.edf_[2:].max() < 6
+    assert model.edf_.sum() < 80
+    assert np.mean(np.abs(np.log(model.predict(x) / mean))) < 0.2
+
+
+@pytest.mark.parametrize(("family", "more"), [("bernoulli", False), ("poisson", True)])
+def test_what_is_not_fitted_yet_counts_as_noise_at_first(family, more, monkeypatch):
+    seen = []
+    plain = Quadratic.as_spread
+
+    def spread(model):
+        seen.append((model.dispersion.known, plain(model).dispersion.known))
+        return plain(model)
+
+    monkeypatch.setattr(Quadratic, "as_spread", spread)
+    x, y = X[:, [0, 4]], target(X, family)
+    for weight in (1.0, 4096.0):
+        model_of(family, "soft:10", smoothness="auto").fit(x, y, sample_weight=np.full(len(y), weight))
+    (known, first), (_, heavy) = seen
+    spread = y.var() / (y.mean() if more else y.mean() * (1 - y.mean()))
+    assert first / known == pytest.approx(max(spread, 1))
+    assert (first / known > 1.05) == more
+    assert heavy * 4096 == pytest.approx(first, rel=1e-6)
+
+
+@pytest.mark.parametrize("weight", ["balanced", {0: 1, 1: 1}, {0: 8, 1: 8}])
+def test_class_weights_are_not_more_rows(weight):
+    """A class of one in twenty."""
+    covered = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(3000, 2))
+        y = (rng.random(3000) < 1 / (1 + np.exp(3 - np.sin(2 * x[:, 0]) - 0.5 * x[:, 1]))).astype(int)
+        model = LinearClassifier("soft:30", smoothness="auto", ridge=1e-3, class_weight=weight).fit(x, y)
+        curve = model.curve(0, 0.95)
+        truth = np.sin(2 * curve.knots) - np.sin(2 * x[:, 0]).mean()
+        # Which constant a weighted curve is centred on says nothing of its shape.
+        truth += np.mean(curve.values[5:-5] - truth[5:-5])
+        covered.append(np.mean((curve.lower <= truth) & (truth <= curve.upper)))
+    assert np.mean(covered) > 0.85
+    assert model.edf_.sum() < 12
+
+
+def test_degrees_of_freedom_of_classes():
+    """Against the whole Hessian, which couples the classes; they are about equally likely."""
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-1, 1, (3000, 2))
+    scores = np.column_stack([np.sin(3 * x[:, 0]), x[:, 1] ** 2, np.zeros(3000)])
+    y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    model = LinearClassifier("soft:15", smoothness=0.05, ridge=1e-4, tol=1e-8).fit(x, y)
+    B = np.column_stack([model.encoder_.transform(x).toarray(), np.ones(3000)])
+    p, size = model.predict_proba(x), B.shape[1]
+    K = price(model, model.smoothness_) + np.diag(np.append(np.full(size - 1, 1e-4), 0))
+    H = np.block([[B.T @ (B * (p[:, i] * ((i == j) - p[:, j]))[:, None]) for j in range(3)] for i in range(3)])
+    edf = np.trace(np.linalg.pinv(H + np.kron(np.eye(3), K), rcond=1e-12, hermitian=True) @ H)
+    assert model.edf_.sum() + 2 == pytest.approx(edf, rel=0.05)

@@ -40,6 +40,27 @@ def test_a_loaded_classifier_is_the_same(tmp_path, bins, kind):
         assert np.array_equal(again.curve(column).values, model.curve(column).values)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"smoothness": {0: 1.0, "size": 2}},
+        {"smoothness": {np.int64(1): np.float32(0.5)}},
+        {"monotonic": {0: "increasing"}},
+        {"monotonic": {"age": "increasing"}},
+        {"class_weight": {False: 1.0, True: 3.0}},
+        {"class_weight": "balanced", "smoothness": np.float64(2)},
+    ],
+    ids=str,
+)
+def test_options_by_column_and_class_come_back(tmp_path, options):
+    model = LinearClassifier(**options).fit(X, CLASSES["two"])
+    model.save(tmp_path / "m.json")
+    again = LinearClassifier.load(tmp_path / "m.json")
+    for name, value in options.items():
+        assert getattr(again, name) == value
+    assert np.array_equal(again.set_params(bins="soft:10").fit(X, CLASSES["two"]).coef_, model.coef_)
+
+
 @pytest.mark.parametrize("smoothness", ["auto", 1.0, 1e4])
 def test_a_loaded_smooth_model_knows_its_bands(tmp_path, smoothness):
     model = LinearClassifier("soft:12", smoothness=smoothness).fit(X, CLASSES["two"])

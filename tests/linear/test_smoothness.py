@@ -121,7 +121,7 @@ def test_many_levels(monkeypatch):
     assert found.edf_ is None
     with pytest.raises(OptionError, match="more than 50 levels"):
         found.curve(0, 0.95)
-    with pytest.raises(OptionError, match='"auto" is for at most 50 levels'):
+    with pytest.raises(OptionError, match=r'"auto" is for at most 50 levels.*; take 22 bins'):
         LinearRegressor("soft:100", smoothness="auto").fit(x, y)
 
 
@@ -147,3 +147,70 @@ def test_bands_have_the_shape_of_the_curve(family):
         assert (curve.missing_band is None) == (curve.missing is None)
     narrow, wide = (model.curve(0, c) for c in (0.5, 0.99))
     assert np.all(wide.upper > narrow.upper)
+
+
+@pytest.mark.parametrize("stretch", [1e-310, 1e-20, 1e20, 1e307])
+def test_the_size_of_a_column_does_not_matter(stretch):
+    x, y = wave(500)
+    near, far = (LinearRegressor("soft:20", smoothness="auto").fit(part, y) for part in (x, x * stretch))
+    np.testing.assert_allclose(far.edf_, near.edf_, atol=0.01)
+    np.testing.assert_allclose(far.predict(x * stretch), near.predict(x), atol=1e-3)
+
+
+@pytest.mark.parametrize("power", [3, 8, 20, 100])
+def test_long_tails_leave_the_crowd_its_bends(power):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3000, 2))
+    truth = np.sin(2 * x[:, 0])
+    y = truth + rng.normal(size=3000)
+    model = LinearRegressor("soft:100", smoothness="auto").fit(np.exp(power * x), y)
+    assert model.converged_
+    assert np.mean((model.predict(np.exp(power * x)) - truth) ** 2) < 40 / 3000  # degrees of freedom, over rows
+
+
+@pytest.mark.parametrize("smoothness", ["auto", 0.1])
+def test_a_column_without_bins_costs_nothing(smoothness):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 3))
+    model = LinearClassifier(MultiBins((5, 20, 50)), smoothness=smoothness).fit(x, np.sin(2 * x[:, 0]) > 0)
+    left_out = set(range(3)) - set(model.encoder_.plan_.source)
+    assert left_out  # the better half of all pairs are those of one or two columns
+    for column in range(3):
+        assert len(model.curve(column, 0.95).lower) == (0 if column in left_out else len(model.curve(column).values))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("strength", [1e5, 1e8, 1e12, 1e300])
+@pytest.mark.parametrize(("family", "n_bins"), [("gaussian", 10), ("bernoulli", 100)])
+def test_a_strength_of_any_size_leaves_straight_lines(family, n_bins, strength, dtype):
+    x, y = wave()
+    x, y = x.astype(dtype), y if family == "gaussian" else (y > 0) * 1.0
+    line = model_of(family, "soft:1", ridge=1e-9).fit(x, y)
+    model = model_of(family, f"soft:{n_bins}", ridge=1e-9, smoothness=strength).fit(x, y)
+    assert model.converged_
+    assert model.n_iter_ < 10
+    np.testing.assert_allclose(model.edf_, 1, atol=1e-2)
+    scores = [m.predict(x) if family == "gaussian" else m.decision_function(x) for m in (model, line)]
+    np.testing.assert_allclose(*scores, atol=2e-3)
+    np.testing.assert_array_equal(model.smoothness_, strength)
+
+
+@pytest.mark.parametrize("strength", [1e5, 1e12, 1e300])
+@pytest.mark.parametrize("options", [{"monotonic": {0: "increasing"}}, {}])
+def test_strengths_of_any_size_with_shapes_and_many_levels(options, strength, monkeypatch):
+    if not options:
+        monkeypatch.setattr(fit_module, "DENSE_LEVELS", 50)
+    x, y = wave()
+    line, model = (
+        LinearRegressor(f"soft:{n}", smoothness=s, **options).fit(x, y) for n, s in ((1, 0), (100, strength))
+    )
+    assert model.converged_
+    np.testing.assert_allclose(model.predict(x), line.predict(x), atol=0.02)
+
+
+def test_auto_with_a_thousand_knots_converges():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5000, 1))
+    model = LinearRegressor("soft:1000", smoothness="auto").fit(x, 0.5 * x[:, 0] + rng.normal(size=5000))
+    assert model.converged_
+    assert model.edf_[0] < 2

@@ -48,7 +48,7 @@ GROUPED_LEVELS = 1_200
 class Centering:
     """Projects parameters onto columns whose coefficients sum to zero, and onto classes that do."""
 
-    means: Any  # sparse, columns x (levels + 1): orthonormal rows that are taken out
+    means: Any  # sparse, any number x (levels + 1): orthonormal rows that are taken out
     across_outputs: bool
     intercept: bool
 
@@ -125,6 +125,10 @@ class Sample:
             total += np.bincount(left, weight - second, n + 1) + np.bincount(right, second, n + 1)
         return total[:n]
 
+    def pull(self, parameters: Parameters) -> NDArray[np.float64]:
+        """The most second derivative that stands on every level, of all outputs."""
+        return np.max([self.level_sums(weight) for weight in self.curvature(parameters).T], axis=0)
+
     def gram(self, weight: NDArray[np.float64], group: NDArray[np.int64]) -> Matrix:
         """Sum of weight phi phi' with phi over groups of levels (``group`` of each) and, last, the intercept."""
         left, right, fraction = self.located
@@ -142,10 +146,10 @@ class Sample:
             add_gram(sides[0], sides[1], fraction, weight, column, total)
 
         map_items(add, range(n_columns + 1), self.objective.n_threads)
-        return _mirrored(total[:size, :size])
+        return mirrored(total[:size, :size])
 
 
-def _mirrored(matrix: Matrix) -> Matrix:
+def mirrored(matrix: Matrix) -> Matrix:
     """The symmetric matrix with this upper half, whatever stands below; in place, square by square."""
     for start in range(0, len(matrix), 256):
         here, behind = slice(start, start + 256), slice(start + 256, None)

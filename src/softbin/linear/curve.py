@@ -77,22 +77,25 @@ def _one_curve(plan: Plan, position: int, label: str, parameters: Parameters, le
     return Curve(label, knots, _one(values, plain), special, missing, _one(average, plain))
 
 
-def curve_errors(plan: Plan, position: int, covariance: Sequence[Floats], level_weight: Floats) -> Curve:
+def curve_errors(
+    plan: Plan, position: int, covariance: Sequence[Floats], level_weight: Floats, unit: float = 1.0
+) -> Curve:
     """The standard errors of a curve, in the shape of the curve.
 
-    ``covariance``: by output, that of the coefficients of all columns of the plan that read the column.
+    ``covariance``: by output, that of the coefficients of all columns of the plan that read the column, in squares of
+    ``unit``.
     """
     spans = [np.arange(*plan.level_start[j : j + 2]) for j, at in enumerate(plan.source) if at == position]
     levels = np.concatenate(spans) if spans else np.zeros(0, np.int64)
     # Why one more row: a curve of one output alone has no axis for it.
-    unit = np.zeros((len(levels) + 1, plan.n_levels + 1))
-    unit[np.arange(len(levels)), levels] = 1
-    moves = curve_of(plan, position, unit, level_weight)
+    one = np.zeros((len(levels) + 1, plan.n_levels + 1))
+    one[np.arange(len(levels)), levels] = 1
+    moves = curve_of(plan, position, one, level_weight)
 
     def error(move: Any) -> Any:
         m = np.asarray(move)[:-1]
         with one_blas_thread():
-            found = [np.sqrt(np.maximum(((V @ m) * m).sum(axis=0), 0)) for V in covariance]
+            found = [unit * np.sqrt(np.maximum(((V @ m) * m).sum(axis=0), 0)) for V in covariance]
         return _one(np.stack(found), len(found) == 1)
 
     special = {code: error(move) for code, move in moves.special.items()}

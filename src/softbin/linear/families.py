@@ -184,3 +184,16 @@ FAMILIES: dict[str, Family] = {
     family.name: family for family in (Gaussian(), Bernoulli(), Poisson(), Gamma(), Multinomial())
 }
 REGRESSION = ("gaussian", "poisson", "gamma")
+
+
+def class_spread(target: Floats, weight: Floats, count: Floats | None) -> float:
+    """How much more a row varies than its weight says, where class weights are a part of that.
+
+    A weight of 20 because a class is rare is one row that pulls 20 times, not 20 rows: the variance of the gradient
+    has its square, the Hessian has it once. ``count``: how many rows a row is. Both are taken of the intercept alone.
+    """
+    rows = np.ones(len(target)) if count is None else count.astype(np.float64)
+    pull = np.divide(weight, rows, out=np.zeros(len(target)), where=rows > 0)
+    shares = np.bincount(target.astype(np.intp), weight) / np.sum(weight, dtype=np.float64)
+    missed = 1 - 2 * shares[target.astype(np.intp)] + np.sum(shares**2)
+    return float(np.sum(rows * pull * missed * pull) / (np.sum(rows * pull) * (1 - np.sum(shares**2))))

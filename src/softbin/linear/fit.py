@@ -32,22 +32,24 @@ from softbin.linear.reml import (
     Quadratic,
     Waves,
     find_strengths,
-    leave,
     posterior,
     quadratic_at,
     solver,
 )
 from softbin.linear.shaped_search import minimise_shaped
 from softbin.linear.shapes import Bounds, Shape, exactly
-from softbin.linear.smoothness import column_bends
+from softbin.linear.smoothness import Bends, column_bends
 from softbin.linear.solver import Pass, Search, Stop, minimise
+from softbin.linear.stiff import flattest, hold
 from softbin.linear.units import Units, needs_double, to_units
 from softbin.values.tables import Table
 
 SAMPLE_ROWS = 60_000
-PILOT_STEPS = 3  # of the fit without smoothness that the first strengths are read from
-MOST_TURNS = 4
-CLOSE = 0.1  # change of a column's degrees of freedom that needs no other turn
+MOST_TURNS = 5
+HESSIANS = 3  # of these turns have one of their own
+STEPS = 8  # with the strengths of a turn, at most
+ROUGHLY = 1e-4  # decrease left, of the objective, where the next turn begins
+CLOSE = 0.02  # change of a column's degrees of freedom, and five more of them, that needs no other turn
 ROUNDING = {4: 3e-8, 8: 1e-14}
 
 
@@ -63,6 +65,7 @@ class FitOptions:
     n_threads: int
     smoothness: Floats | None = None  # one strength per column of the plan; NaN where it is to be found
     shapes: tuple[Shape | None, ...] = ()  # one per column of the plan; empty where no column has one
+    spread: float = 1.0  # the variance of a row, over what its weight says
 
     @property
     def finds_smoothness(self) -> bool:
@@ -74,12 +77,14 @@ class Smoothness:
     """How smooth every column of the plan was made and what that left of it.
 
     ``covariance``: per table column and output, that of the coefficients of all its plan columns, one behind the
-    other. None where there are too many levels for a whole Hessian; so are the degrees of freedom.
+    other, in squares of ``unit`` (a standard error may be a number where its square is none). None where there are too
+    many levels for a whole Hessian; so are the degrees of freedom.
     """
 
     strengths: Floats
     edf: Floats | None
     covariance: list[list[NDArray[np.float64]]] | None
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +123,7 @@ def fit_table(
     if table.dtype == np.float32 and needs_double(family, target, weight):
         table = table.widened()
     rows = prepare_rows(table, pieces.plan, target, weight)
-    known = None if family.name in ("gaussian", "gamma") else 1 / units.penalty
+    known = None if family.name in ("gaussian", "gamma") else options.spread / units.penalty
     inside = replace(options, ridge=options.ridge / units.penalty)
     if options.smoothness is not None:
         inside = replace(inside, smoothness=options.smoothness / units.penalty)
@@ -131,10 +136,7 @@ def fit_table(
 
 
 def _outside(found: Smoothness, units: Units) -> Smoothness:
-    covariance = found.covariance
-    if covariance is not None:
-        covariance = [[part * units.slope**2 for part in parts] for parts in covariance]
-    return replace(found, strengths=found.strengths * units.penalty, covariance=covariance)
+    return replace(found, strengths=found.strengths * units.penalty, unit=units.slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +147,7 @@ class Problem:
     sample: Sample
     level_weight: NDArray[np.float64]
     centre: Centering
+    free: Centering  # the centre, without what is too stiff to move
     stop: Stop
     options: FitOptions
     dispersion: Dispersion
@@ -169,7 +172,7 @@ class Problem:
         # Why only with a whole Hessian: the grouped one does not know what is left to gain.
         decrease = 0.02 * options.tol if n_levels <= DENSE_LEVELS else np.inf
         stop = Stop(options.tol, decrease, options.max_iter, total, noise)
-        return cls(objective, sample, level_weight, centre, stop, options, dispersion)
+        return cls(objective, sample, level_weight, centre, centre, stop, options, dispersion)
 
     @property
     def plan(self) -> Plan:
@@ -182,7 +185,10 @@ class Problem:
 
     def fit(self, start: Parameters | None, on_pass: Callable[[Pass], None]) -> LinearFit:
         """The minimiser of the objective, from ``start`` (outputs x (levels + 1)) or from a sample."""
-        begin = self._start() if start is None else self.centre(start)
+        if start is not None:
+            begin = self.centre(start)
+        else:
+            begin = self._null() if self.options.finds_smoothness else self._start()
         with one_blas_thread():  # the same bits on any number of cores
             search, smoothness = self._fit_from(begin, on_pass)
         return LinearFit(
@@ -195,9 +201,10 @@ class Problem:
             return self.finish(begin, on_pass), None
         if self.options.finds_smoothness:
             return self._fit_auto(begin, on_pass)
-        smooth_problem = self.with_strengths(strengths)
-        search = smooth_problem.finish(begin, on_pass)
-        return search, smooth_problem.uncertainty(search, strengths)
+        waves = self.waves if self.dense else None
+        smooth_problem = self.with_strengths(strengths, begin, waves)
+        search = smooth_problem.finish(smooth_problem.free(begin), on_pass)
+        return search, smooth_problem.uncertainty(search, strengths, waves)
 
     def minimise(
         self,
@@ -211,7 +218,7 @@ class Problem:
 
         def invert(parameters: Parameters) -> Solve:
             if self.dense:
-                return group_solver(self.sample, parameters, self.centre, groups)
+                return group_solver(self.sample, parameters, self.free, groups)
             return two_level_solver(self.sample, parameters, self.centre, groups, self.level_weight)
 
         renew = invert if self.dense else None
@@ -244,39 +251,62 @@ class Problem:
         whole = self.sample.objective.rows.table.n_rows == self.objective.rows.table.n_rows
         return 6 if whole else 12
 
-    def with_strengths(self, strengths: Floats) -> "Problem":
-        """The same with a price on bends."""
-        penalty = smooth(self.options.ridge, column_bends(self.plan), strengths)
-        objective = replace(self.objective, penalty=penalty)
-        return replace(self, objective=objective, sample=self.sample.with_penalty(penalty))
+    @property
+    def bends(self) -> list[Bends]:
+        return column_bends(self.plan)
+
+    @property
+    def waves(self) -> list[Waves]:
+        return [Waves.of(bends) for bends in self.bends]
+
+    def with_strengths(self, strengths: Floats, near: Parameters, waves: Sequence[Waves] | None) -> "Problem":
+        """The same with a price on bends; ``near``: where about the optimum is."""
+        pull, free = self.sample.pull(near), self.centre
+        if waves is None or self.options.shapes:
+            parts = zip(self.bends, strengths.tolist(), strict=True)
+            costs = [flattest(bends, strength, pull) * bends.matrix for bends, strength in parts]
+        else:
+            costs, free = hold(self.centre, self.bends, waves, strengths, pull)
+        penalty = smooth(self.options.ridge, costs)
+        objective, sample = replace(self.objective, penalty=penalty), self.sample.with_penalty(penalty)
+        return replace(self, objective=objective, sample=sample, free=free, stop=replace(self.stop, free=free))
+
+    def _null(self) -> Parameters:
+        """The best model of the intercept alone."""
+        o = self.objective
+        return self.centre(_null_model(o.rows, o.pieces, o.family, o.n_outputs, self.options.fit_intercept))
 
     def _start(self) -> Parameters:
         """The best model of a sample; of the intercept alone where the sample is all rows."""
-        o = self.objective
-        begin = self.centre(_null_model(o.rows, o.pieces, o.family, o.n_outputs, self.options.fit_intercept))
+        o, begin = self.objective, self._null()
         if self.sample.objective.rows.table.n_rows == o.rows.table.n_rows:
             return begin
         return _start_on_sample(self.sample, begin, self.centre, replace(self.stop, tol=max(self.stop.tol, 1e-5)))
 
     def _fit_auto(self, begin: Parameters, on_pass: Callable[[Pass], None]) -> tuple[Search, Smoothness]:
-        """Rough fits and better strengths in turn, then the fit with the last of them."""
-        waves = [Waves.of(bends) for bends in column_bends(self.plan)]
-        problem, inverse, history, n_iter = self, None, [], 0
+        """Better strengths and rough fits in turn, then the fit with the last of them.
+
+        Trap: the first strengths must not be read from a fit without any. Where rows are few for the levels it follows
+        the noise, its Hessian knows little of curves, and strengths found there leave every column as rough as it was.
+        """
+        waves = self.waves
+        search = Search(begin, *self.centred_call(begin))
+        problem, history, n_iter = self, [], 0
         model: Quadratic | None = None
-        strengths: Floats | None = None
+        strengths, edf = np.zeros(0), np.full(len(waves), np.inf)
+        rough = replace(self.stop, tol=np.inf, decrease=ROUGHLY, max_iter=min(STEPS, self.stop.max_iter))
         for turn in range(MOST_TURNS):
-            rough = replace(self.stop, max_iter=min(PILOT_STEPS if turn == 0 else 1, self.stop.max_iter))
-            search = problem.minimise(begin, on_pass, rough, inverse)
+            model = problem.quadratic(search, waves, model if turn >= HESSIANS else None)
+            strengths, found = find_strengths(model, strengths) if turn else find_strengths(model.as_spread())
+            problem = self.with_strengths(strengths, search.parameters, waves)
+            inverse = solver(model, strengths, problem.free)
+            begin = problem.free(search.parameters)
+            if turn == MOST_TURNS - 1 or np.all(np.abs(found - edf) <= CLOSE * (5 + found)):
+                break
+            edf = found
+            search = problem.minimise(begin, on_pass, replace(rough, free=problem.free), inverse)
             history += search.history
             n_iter += search.n_iter
-            # Why twice: smooth curves are not as sure of anything as the first fit; later ones change little.
-            model = problem.quadratic(search, waves, model if turn > 1 else None)
-            strengths, change = find_strengths(model, strengths)
-            problem, inverse = self.with_strengths(strengths), solver(model, strengths, self.centre)
-            begin = self.centre(leave(posterior(model, strengths).coef, waves))
-            if turn and change <= CLOSE:
-                break
-        assert strengths is not None
         search = problem.finish(begin, on_pass, inverse)
         search.history = history + search.history
         search.n_iter += n_iter
@@ -297,9 +327,8 @@ class Problem:
         self, search: Search, strengths: Floats, waves: Sequence[Waves] | None = None, known: Quadratic | None = None
     ) -> Smoothness:
         """Degrees of freedom and covariances at the optimum."""
-        if not self.dense:
+        if waves is None:
             return Smoothness(strengths, None, None)
-        waves = [Waves.of(bends) for bends in column_bends(self.plan)] if waves is None else waves
         groups = columns_of_tables(self.plan)
         found = posterior(self.quadratic(search, waves, known), strengths, groups)
         return Smoothness(strengths, found.edf, _covariances(found, waves, groups))

@@ -20,7 +20,7 @@ from softbin.engines.threads import count_threads, map_items
 from softbin.errors import DataError, OptionError, SavedFileError
 from softbin.linear.curvature import DENSE_LEVELS
 from softbin.linear.curve import Curve, curve_errors, curve_of, with_band
-from softbin.linear.families import Family, Floats
+from softbin.linear.families import Family, Floats, class_spread
 from softbin.linear.fit import FitOptions, LinearFit, fit_table
 from softbin.linear.objective import Parameters, block_scores
 from softbin.linear.pieces import Pieces, locate_codes
@@ -184,10 +184,13 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
                     "take fewer bins"
                 )
         if options.finds_smoothness and pieces.plan.n_levels > DENSE_LEVELS:
+            n_columns = len(pieces.plan.columns)
             raise OptionError(
-                f'smoothness: "auto" is for at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,}; '
-                "take fewer bins (100 are plenty with it), or pass a number"
+                f'smoothness: "auto" is for at most {DENSE_LEVELS:,} levels, and there are {pieces.plan.n_levels:,} in '
+                f"{n_columns} columns; take {max(1, DENSE_LEVELS // n_columns - 3)} bins per column, or pass a number"
             )
+        if weight is not boundary_weight and weight is not None:
+            options = replace(options, spread=class_spread(target, weight, boundary_weight))
         if known:
             # Why: the training passes count no faults. An encoder fitted on these very rows knows them all.
             _check_rows(table, pieces, options.n_threads)
@@ -248,7 +251,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]
         self.smoothness_, self.edf_ = found.strengths, found.edf
         if found.covariance is not None:
             self._curve_errors = [
-                curve_errors(encoder.plan_, position, parts, fit.level_weight)
+                curve_errors(encoder.plan_, position, parts, fit.level_weight, found.unit)
                 for position, parts in enumerate(found.covariance)
             ]
 

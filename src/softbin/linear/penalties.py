@@ -11,8 +11,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from softbin.linear.smoothness import Bends
-
 Coefficients = NDArray[np.float64]  # outputs x levels
 
 
@@ -39,7 +37,7 @@ def ridge(strength: float, n_levels: int) -> Penalty:
     return Penalty(scipy.sparse.diags_array(np.full(n_levels, float(strength))).tocsr())
 
 
-def smooth(strength: float, bends: Sequence[Bends], strengths: NDArray[np.float64]) -> Penalty:
-    """The ridge, and every column's bends at the column's own strength."""
-    bands = scipy.sparse.block_diag([s * b.matrix for b, s in zip(bends, strengths, strict=True)], format="csr")
+def smooth(strength: float, costs: Sequence[Any]) -> Penalty:
+    """The ridge, and what every column's bends cost (sparse, levels x levels of the column)."""
+    bands = scipy.sparse.block_diag(costs, format="csr")
     return Penalty((ridge(strength, bands.shape[0]).curvature + bands).tocsr())

@@ -29,6 +29,7 @@ what the K - 1 free directions have where classes are equally likely: made up fo
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy.linalg
@@ -37,7 +38,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from softbin.engines.threads import one_blas_thread
-from softbin.linear.curvature import Centering, Matrix, Sample, Solve, factorised
+from softbin.linear.curvature import Centering, Matrix, Sample, Solve, factorised, mirrored
 from softbin.linear.objective import Parameters, row_scores
 from softbin.linear.smoothness import Bends, Floats
 
@@ -46,8 +47,8 @@ Positions = NDArray[np.int64]
 LITTLE = 1e-3
 STIFF = 1e4  # directions whose penalty is as many times their Hessian stay where they are
 MOST_DOWN = 30.0  # how much a strength may fall at once: stiff directions are stiff still
-SETTLED = 0.03  # effective degrees of freedom
-MOST_UPDATES = 6
+SETTLED = 0.05  # effective degrees of freedom
+MOST_UPDATES = 4
 SWEEPS = 3
 GRID = 60
 
@@ -96,6 +97,7 @@ class Quadratic:
     point: Parameters
     gradient: Parameters
     squares: float  # of the residuals at the point
+    curvature: float  # of all rows and outputs, the squares that are expected there
     total_weight: float
     ridge: float
     dispersion: Dispersion
@@ -106,6 +108,17 @@ class Quadratic:
     def share(self) -> float:
         n = len(self.hessians)
         return (n - 1) / n if n > 1 else 1.0
+
+    def as_spread(self) -> "Quadratic":
+        """With the dispersion that the squares at the point show, where that is more than the known one.
+
+        Far from the optimum it takes what is not fitted yet for noise, so that curves begin smooth.
+        """
+        known = self.dispersion.known
+        if known is None or self.curvature <= 0:
+            return self
+        seen = max(known, self.squares / self.curvature * self.dispersion.row_weight)
+        return replace(self, dispersion=replace(self.dispersion, known=seen))
 
     def spread_at(self, coef: Parameters, edf: float) -> float:
         """The dispersion where the coefficients are these."""
@@ -137,8 +150,8 @@ def quadratic_at(
     n_levels = parameters.shape[1] - 1
     point, slope = enter(parameters, waves), enter(centre(gradient), waves)
     several = len(parameters) / (len(parameters) - 1) if len(parameters) > 1 else 1.0
-    hessians, removed = [], []
-    for weight in sample.curvature(parameters).T:
+    hessians, removed, curvature = [], [], sample.curvature(parameters)
+    for weight in curvature.T:
         matrix = sample.gram(np.ascontiguousarray(weight * several), np.arange(n_levels))
         if not centre.intercept:
             matrix[-1], matrix[:, -1] = 0, 0
@@ -154,7 +167,8 @@ def quadratic_at(
     squares = float(np.sum(residual**2 * units)) * o.scale
     total = o.rows.total_weight * o.scale
     idle = np.asarray(centre.means.sum(axis=1)).ravel() > 0
-    return Quadratic(waves, hessians, linear, point, slope, squares, total, ridge, dispersion, idle, removed)
+    expected = float(curvature.sum())
+    return Quadratic(waves, hessians, linear, point, slope, squares, expected, total, ridge, dispersion, idle, removed)
 
 
 def enter(parameters: Parameters, waves: Sequence[Waves]) -> Parameters:
@@ -199,6 +213,8 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
     groups = [[j] for j in range(len(q.waves))] if groups is None else groups
     kept, chosen, price = _moving(q, strengths)
     first = np.cumsum([0, *map(len, kept)])
+    own = [np.arange(start, stop) for start, stop in pairwise(first)]
+    spans = [np.concatenate([first[:0], *(own[j] for j in group)]) for group in groups]
     coef, blocks, edf = np.zeros_like(q.linear), [], np.zeros(len(q.waves))
     for output, H in enumerate(q.hessians):
         part = H[np.ix_(chosen, chosen)]
@@ -206,9 +222,8 @@ def posterior(q: Quadratic, strengths: Floats, groups: Sequence[Sequence[int]] |
         V = _inverse(part)
         coef[output, chosen] = V @ q.linear[output, chosen]
         shrunk = price[chosen] * np.diag(V)
-        edf += [len(kept[j]) - shrunk[first[j] : first[j + 1]].sum() for j in range(len(kept))]
+        edf += [len(positions) - shrunk[positions].sum() for positions in own]
         edf -= q.idle * q.removed[output] / (q.removed[output] + q.ridge)
-        spans = [np.concatenate([np.arange(first[j], first[j + 1]) for j in group]) for group in groups]
         blocks.append([V[np.ix_(span, span)] for span in spans])
     edf *= q.share
     dispersion = q.spread_at(coef, float(edf.sum()) + 1)
@@ -221,8 +236,9 @@ def _moving(q: Quadratic, strengths: Floats) -> tuple[list[Positions], Positions
     price = np.append(np.full(len(curvature) - 1, q.ridge), 0.0)
     kept = []
     for w, s in zip(q.waves, strengths, strict=True):
-        price[w.levels] += s * w.rough
-        kept.append(np.flatnonzero(s * w.rough <= STIFF * (curvature[w.levels] + q.ridge)))
+        with np.errstate(over="ignore"):
+            price[w.levels] += s * w.rough
+        kept.append(np.flatnonzero(price[w.levels] - q.ridge <= STIFF * (curvature[w.levels] + q.ridge)))
     every = [positions + w.levels.start for positions, w in zip(kept, q.waves, strict=True)]
     return kept, np.concatenate([*every, [len(curvature) - 1]]), price
 
@@ -259,30 +275,27 @@ def _inverse(matrix: Matrix) -> Matrix:
             factor, failed = dpotrf(scaled, lower=1, overwrite_a=1)
             if not failed:
                 inverse, failed = dpotri(factor, lower=1, overwrite_c=1)
-                inverse = np.tril(inverse) + np.tril(inverse, -1).T
-                return inverse / scale / scale[:, None]
+                return mirrored(inverse.T) / scale / scale[:, None]
         jitter *= 30
     raise np.linalg.LinAlgError("the Hessian cannot be inverted")
 
 
-def find_strengths(q: Quadratic, strengths: Floats | None = None) -> tuple[Floats, float]:
+def find_strengths(q: Quadratic, strengths: Floats | None = None) -> tuple[Floats, Floats]:
     """The strengths of largest restricted likelihood, from given ones or from none.
 
-    Also how much the first update changed: the largest change in degrees of freedom of a column.
+    Also every column's degrees of freedom before the last update, which changed them little.
     """
     if strengths is None:
         strengths = _one_by_one(q)
-    first = None
     for _ in range(MOST_UPDATES):
-        strengths, change = _update(q, strengths)
-        first = change if first is None else first
+        strengths, edf, change = _update(q, strengths)
         if change <= SETTLED:
             break
-    return strengths, first or 0.0
+    return strengths, edf
 
 
-def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, float]:
-    """Every strength's best value, given V under the others."""
+def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, Floats, float]:
+    """Every strength's best value, given V under the others; also degrees of freedom before, and the largest change."""
     found = posterior(q, strengths)
     result, change = strengths.copy(), 0.0
     for j, (w, kept) in enumerate(zip(q.waves, found.kept, strict=True)):
@@ -299,7 +312,7 @@ def _update(q: Quadratic, strengths: Floats) -> tuple[Floats, float]:
         profile = Profile.of(rough, parts, q.ridge, found.dispersion, q.share)
         result[j] = max(profile.best(), strengths[j] / MOST_DOWN)
         change = max(change, abs(profile.edf(result[j]) - profile.edf(strengths[j])))
-    return result, change
+    return result, found.edf, change
 
 
 def _one_by_one(q: Quadratic) -> Floats:

@@ -5,6 +5,7 @@ Options that are objects (an encoder as ``bins``) come back as the fitted encode
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 FORMAT = "softbin.linear"
 SCHEMA = 1
+PAIRS = "pairs"
 
 
 def write_model(model: "LinearModel", path: Path, overwrite: bool) -> None:
     """Writes the file whole, or not at all."""
-    options = {name: value for name, value in model.get_params(deep=False).items() if _is_plain(value)}
+    given = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    options = {name: value for name, value in given.items() if _is_plain(value)}
     state = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -68,7 +71,7 @@ def fill_model(model: "LinearModel", state: dict[str, Any], path: Path) -> None:
     """Makes an unfitted model the one that was saved."""
     try:
         encoder = encoder_from_state(state["encoder"])
-        options = dict(state["options"])
+        options = {name: _from_plain(value) for name, value in state["options"].items()}
         options.setdefault("bins", encoder)
         model.set_params(**options)
         parameters = np.array(state["parameters"], np.float64)
@@ -93,7 +96,8 @@ def _smoothness_state(found: Smoothness | None) -> dict[str, Any] | None:
     edf = None if found.edf is None else found.edf.tolist()
     parts = found.covariance
     covariance = None if parts is None else [[matrix.tolist() for matrix in column] for column in parts]
-    return {"strengths": [str(float(s)) for s in found.strengths], "edf": edf, "covariance": covariance}
+    strengths = [str(float(s)) for s in found.strengths]
+    return {"strengths": strengths, "edf": edf, "covariance": covariance, "unit": found.unit}
 
 
 def _smoothness_from(state: dict[str, Any] | None) -> Smoothness | None:
@@ -102,7 +106,21 @@ def _smoothness_from(state: dict[str, Any] | None) -> Smoothness | None:
     edf = None if state["edf"] is None else np.array(state["edf"], np.float64)
     parts = state["covariance"]
     covariance = None if parts is None else [[np.array(m, np.float64) for m in column] for column in parts]
-    return Smoothness(np.array([float(s) for s in state["strengths"]]), edf, covariance)
+    strengths = np.array([float(s) for s in state["strengths"]])
+    return Smoothness(strengths, edf, covariance, float(state.get("unit", 1.0)))
+
+
+def _plain(value: Any) -> Any:
+    """Options by column as pairs, because a position is no key to JSON; numbers of NumPy as Python's."""
+    if isinstance(value, Mapping):
+        return {PAIRS: [[_plain(key), _plain(item)] for key, item in value.items()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, dict) and isinstance(value.get(PAIRS), list):
+        return dict(value[PAIRS])
+    return value
 
 
 def _is_plain(value: Any) -> bool:

@@ -9,7 +9,8 @@ where knots are at equal distances. Where they are not, a straight line must sti
 knot k is twice the distance of its value from the chord between its neighbours, h^2 f'' where they are h away. What is
 it worth? Seen in bins (u counts them) as much anywhere: then a curve may bend in the crowded part of a column a lot and
 in a thin tail hardly. Seen in the column's own values (x over its range) it is worth h^(-3/2): then a long tail leaves
-the crowd a straight line. Which is right depends on the curve, so it is half way here, (h / mean h)^(-3/4).
+the crowd a straight line. Which is right depends on the curve, so it is half way here, (h / mean h)^(-3/4). Knots
+nearer to each other than NARROW of the mean count as that far: beside a tail long enough a crowd could not bend at all.
 
 A circle has no ends: its differences go round, and only constants are free. Special and missing levels are no part of
 a curve and cost nothing.
@@ -33,6 +34,7 @@ Floats = NDArray[np.float64]
 
 AUTO = "auto"
 HALF_WAY = 0.75  # 0 are bins, 1.5 the values themselves
+NARROW = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +69,23 @@ def differences(levels: Levels) -> tuple[Any, int]:
     if not levels.soft:
         steps = scipy.sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(max(n - 1, 0), levels.count))
         return np.sqrt(n_bins) * steps.tocsr(), max(n - 1, 0)
-    gaps = np.diff(levels.boundaries.edges)
+    gaps = _relative_gaps(np.array(levels.boundaries.edges))
     inner = np.arange(n) if levels.wraps else np.arange(1, max(n - 1, 1))
     before, after = gaps[inner - 1], gaps[inner] if len(inner) else gaps[:0]
     share = before / (before + after)
-    worth = 2 * n_bins**1.5 * (np.sqrt(before * after) / np.mean(gaps)) ** -HALF_WAY if len(inner) else before
+    worth = 2 * n_bins**1.5 * np.maximum(np.sqrt(before) * np.sqrt(after), NARROW) ** -HALF_WAY
     entries = np.concatenate([(share - 1) * worth, worth, -share * worth])
     columns = np.concatenate([inner - 1, inner, inner + 1]) % max(n, 1)
     rows = np.tile(np.arange(len(inner)), 3)
     matrix = scipy.sparse.coo_array((entries, (rows, columns)), (len(inner), levels.count)).tocsr()
     return matrix, len(inner) - levels.wraps
+
+
+def _relative_gaps(edges: Floats) -> Floats:
+    """Distances of neighbours over their mean, also where the edges fill all that a float64 can hold."""
+    near_one = np.ldexp(edges, -np.frexp(np.max(np.abs(edges), initial=0.0))[1])
+    gaps = np.maximum(np.diff(near_one), np.finfo(np.float64).tiny)
+    return gaps / np.mean(gaps) if len(gaps) else gaps
 
 
 def read_smoothness(given: Any, plan: Plan) -> Floats | None:

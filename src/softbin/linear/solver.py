@@ -38,9 +38,10 @@ class Stop:
     max_iter: int
     total_weight: float
     noise: float  # relative rounding noise of the objective
+    free: Callable[[Parameters], Parameters] = lambda gradient: gradient  # what of a gradient can be followed
 
     def size(self, gradient: Parameters) -> float:
-        return float(np.max(np.abs(gradient), initial=0.0)) / self.total_weight
+        return float(np.max(np.abs(self.free(gradient)), initial=0.0)) / self.total_weight
 
 
 @dataclass
