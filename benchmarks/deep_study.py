@@ -47,16 +47,19 @@ def network(bins: Any, **options: Any) -> Model:
 
 
 def models() -> dict[str, Model]:
-    """All of them by name. "random" tables start with unrelated rows, the others smooth."""
+    """All of them by name. "random" tables start with unrelated rows and train them, as the paper's do; others start
+    smooth and train steps, but for those named "rows"."""
     found = {BASE: network("plain"), "plain, 32 members": network("plain", ensemble=32)}
     for kind in ("hard", "soft"):
         for n_bins in (5, 10, 100):
-            found[f"random {kind}:{n_bins}"] = network(f"{kind}:{n_bins}", init="random")
-    found["random multi"] = network(MultiBins((10, 100, 1000, 10000)), init="random")
+            found[f"random {kind}:{n_bins}"] = network(f"{kind}:{n_bins}", init="random", basis="rows")
+    found["random multi"] = network(MultiBins((10, 100, 1000, 10000)), init="random", basis="rows")
     for n_bins in (10, 100):
         found[f"hard:{n_bins}"] = network(f"hard:{n_bins}")
+        found[f"hard:{n_bins}, rows"] = network(f"hard:{n_bins}", basis="rows")
     for n_bins in (5, 10, 20, 40, 100):
         found[f"soft:{n_bins}"] = network(f"soft:{n_bins}")
+        found[f"soft:{n_bins}, rows"] = network(f"soft:{n_bins}", basis="rows")
     for n_bins in (10, 40):
         found[f"soft:{n_bins}, dim 4"] = network(f"soft:{n_bins}", embedding_dim=4)
         found[f"soft:{n_bins}, dim 4, 32 members"] = network(f"soft:{n_bins}", embedding_dim=4, ensemble=32)
