@@ -109,13 +109,13 @@ def _tuned(make: Callable[[bool, int], Any], n_tries: int, **choices: Any) -> Ca
 TREES: dict[str, Callable[[bool, int], Any]] = {
     "lightgbm": _lightgbm,
     "lightgbm, tuned": _tuned(
-        partial(_lightgbm, subsample_freq=1), 20, n_estimators=[250, 500, 1000, 2000],
+        partial(_lightgbm, subsample_freq=1), 10, n_estimators=[300, 600, 1000],
         learning_rate=loguniform(0.01, 0.1), num_leaves=[15, 31, 63, 127], min_child_samples=[10, 30, 100, 300],
         colsample_bytree=[0.3, 0.5, 0.7, 1.0], subsample=[0.5, 0.7, 1.0], reg_lambda=[0.0, 1.0, 10.0, 100.0],
     ),
     "catboost": _catboost,
     "catboost, tuned": _tuned(
-        _catboost, 8, depth=[4, 6, 8], learning_rate=loguniform(0.02, 0.15), iterations=[500, 1000, 2000],
+        _catboost, 5, depth=[4, 6, 8], learning_rate=loguniform(0.03, 0.15), iterations=[500, 1000],
         l2_leaf_reg=[1, 3, 10, 30],
     ),
 }  # fmt: skip
