@@ -20,12 +20,12 @@ CUDA = torch.device("cuda")
 OPTIONS = TrainingOptions(batch_size=1000, weight_decay=0.1)
 
 
-def network(dropout=0.0, residual=True, depth=3, n_bins=10):
+def network(dropout=0.0, residual=True, depth=3, n_bins=10, basis="steps"):
     torch.manual_seed(0)
     grid = Grid(tuple(Boundaries(tuple(np.linspace(-2, 2, n_bins + 1)), missing="level") for _ in range(5)))
-    embedding = SoftBinEmbedding(grid, 8, random_state=0)
+    embedding = SoftBinEmbedding(grid, 8, basis=basis, random_state=0)
     shape = {"width": 96, "depth": depth, "dropout": dropout, "residual": residual, "ensemble": 1}
-    return Network(embedding, Perceptron(40, 1, **shape)).to(CUDA).train()
+    return Network(embedding, Perceptron(embedding.n_fields, embedding.dim, 1, **shape)).to(CUDA).train()
 
 
 def source(loss):
@@ -47,7 +47,9 @@ def steps(kind, net, loss, n=6):
 
 
 @pytest.mark.parametrize("loss", ["binary", "number"])
-@pytest.mark.parametrize("options", [{}, {"residual": False}, {"depth": 1}, {"depth": 5}, {"n_bins": 300}])
+@pytest.mark.parametrize(
+    "options", [{}, {"residual": False}, {"depth": 1}, {"depth": 5}, {"n_bins": 300}, {"basis": "rows"}]
+)
 def test_it_is_the_same_step(loss, options):
     nets = [network(**options).requires_grad_() for _ in range(3)]
     wanted, got = steps(Step, nets[0], loss), steps(FusedStep, nets[1], loss)

@@ -156,7 +156,7 @@ class FusedStep(Step):
     def _forward(self) -> tuple[Any, ...]:
         values, given = arguments(self.embedding.locate, self.values)
         self.located = values
-        self.embedded = torch.ops.softbin.lookup(values, self.embedding.weight, *given, HALF).flatten(1)
+        self.embedded = torch.ops.softbin.lookup(values, self.embedding.table(), *given, HALF).flatten(1)
         keys = torch.randint(2**31 - 1, (len(self.layers),), device=self.device, dtype=torch.int32)
         x = self.embedded
         for i, layer in enumerate(self.layers):
@@ -189,6 +189,8 @@ class FusedStep(Step):
         table = self._view(self.grads, self.embedding.weight)
         shape = (n_rows, self.embedding.n_fields, self.embedding.dim)
         gradient_into(table, self.sent_in.view(shape), self.located, given)
+        if self.embedding.steps is not None:
+            table.copy_(self.embedding.steps.gradient(table))
         sum_parts(self.parts, self.sums)
         self.grads[self.base : self.base + self.n_summed].copy_(self.sums[: self.n_summed])
 
