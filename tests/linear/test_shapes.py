@@ -1,5 +1,7 @@
 """Curves of a given shape: that they have it, exactly, and are the best of all that do."""
 
+import time
+
 import numpy as np
 import pytest
 from tests.linear.tables import encoder, mixed_table, model_of, penalised_loss, target
@@ -164,3 +166,25 @@ def test_several_classes_and_very_many_levels_have_no_shapes(monkeypatch):
     monkeypatch.setattr("softbin.linear.model.DENSE_LEVELS", 10)
     with pytest.raises(OptionError, match="monotonic: at most 10 levels"):
         LinearRegressor("soft:5", monotonic={0: "increasing"}).fit(X, target(X, "gaussian"))
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("columns", [2, 20])
+def test_shapes_cost_at_most_twice_the_fit_without(columns):
+    """Both in turn, the best of each; two columns of many once cost six times as much."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(20_000, 20))
+    y = rng.random(20_000) < 1 / (1 + np.exp(-np.sin(2 * x[:, 0]) - x[:, 1]))
+    bins = SoftBins(100).fit(x)
+    models = [
+        LinearClassifier(bins, monotonic=shapes) for shapes in (None, dict.fromkeys(range(columns), "increasing"))
+    ]
+    seconds = np.array([[_seconds(model, x, y) for model in models] for _ in range(4)])
+    without, within = seconds.min(axis=0)
+    assert within <= 2 * without
+
+
+def _seconds(model, x, y):
+    began = time.perf_counter()
+    model.fit(x, y)
+    return time.perf_counter() - began
