@@ -89,10 +89,11 @@ def test_a_broken_border_is_noticed(monkeypatch):
 
 def test_equal_variables_do_not_go_round_in_circles():
     """Bounds that hold with no slope, the same variable twice but for rounding, and nothing to minimise."""
-    G = np.ones((6, 6)) + 1e-9 * np.eye(6)
     at = np.arange(6)
     for c in (np.ones(6), np.zeros(6), -np.ones(6), np.arange(6.0)):
-        x = BoundedModel(G.copy(), at).minimise(c, np.ones(6))
-        assert conditions(G, c, x, at) < 1e-5
+        for apart in (1e-9, 0.0):
+            G = np.ones((6, 6)) + apart * np.eye(6)
+            x = BoundedModel(G.copy(), at).minimise(c, np.ones(6))
+            assert conditions(G, c, x, at) < 1e-5
     empty = BoundedModel(np.zeros((0, 0)), np.zeros(0, int))
     assert empty.minimise(np.zeros(0), np.zeros(0)).shape == (0,)

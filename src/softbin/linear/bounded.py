@@ -28,10 +28,10 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from softbin.engines.threads import one_blas_thread
-from softbin.linear.curvature import Matrix
+from softbin.linear.curvature import Matrix, factorised
 
 Row = NDArray[np.float64]
 Set = NDArray[np.bool_]
@@ -120,15 +120,13 @@ class BoundedModel:
         x = self._solve(c, changed)
         slope = self._times(x) - c
         # Why again: a border loses digits where the set at hand is much better conditioned than the known one.
-        if len(changed) or len(self.moved):
-            x -= self._solve(np.where(free, slope, 0), changed)
-            slope = self._times(x) - c
-        return x, slope
+        x -= self._solve(np.where(free, slope, 0), changed)
+        return x, self._times(x) - c
 
     def _factorise(self, free: Set) -> None:
         at = np.flatnonzero(free)
         self.known, self.halves = free.copy(), {}
-        self.factor = cholesky(self.G[np.ix_(at, at)].T, overwrite_a=True, check_finite=False)
+        self.factor = factorised(self.G[np.ix_(at, at)])[0] if len(at) else np.zeros((0, 0))
 
     def _solve(self, c: Row, changed: NDArray[np.int64]) -> Row:
         """B_FF^-1 c_F for the known set but for ``changed`` variables; zero elsewhere."""
