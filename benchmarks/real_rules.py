@@ -8,17 +8,15 @@ the labels of the rows it is tested on: what leakage through boundaries would be
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import report
+from benchmarks.draws import FOLDS, paired, rows_of, signed
 from benchmarks.measure import say
 from softbin import HardBins, LinearClassifier, MultiBins, SoftBins
 from softbin.boundaries import STRATEGIES
@@ -26,15 +24,9 @@ from softbin.boundaries.rule import asked_target
 
 RESULTS = Path("docs/results")
 BINS = (5, 10, 20)
-FOLDS = 5
 BASE = "quantile"
 ENCODERS = {"soft": SoftBins, "hard": HardBins}
 Row = dict[str, Any]
-
-
-def rows_of(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    frame = pd.read_parquet(path)
-    return frame.drop(columns="label").to_numpy(np.float32), frame["label"].to_numpy().astype(np.int64)
 
 
 def fold_scores(X: Any, y: Any, make: Any, *, leak: bool = False) -> tuple[list[float], float]:
@@ -46,12 +38,6 @@ def fold_scores(X: Any, y: Any, make: Any, *, leak: bool = False) -> tuple[list[
         scores.append(float(roc_auc_score(y[test], model.decision_function(X[test]))))
         levels.append(model.n_parameters_)
     return scores, float(np.mean(levels))
-
-
-def paired(scores: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
-    """Mean difference and its standard error over the folds, x 100."""
-    difference = 100 * (np.array(scores) - np.array(base))
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
 
 
 def study(name: str, path: Path) -> list[Row]:
@@ -105,7 +91,7 @@ def markdown(outcome: report.Outcome) -> str:
         table = [
             [
                 f"{row['encoder']}:{row['n_bins']}", f"`{row['rule']}`", f"{row['auc']:.2f}",
-                f"{row['gain']:+.2f} ± {row['error']:.2f}", f"{row['levels']:.0f}",
+                signed((row["gain"], row["error"])), f"{row['levels']:.0f}",
                 "" if row["optimism"] is None else f"{row['optimism'][0]:+.3f} ± {row['optimism'][1]:.3f}",
             ]
             for row in rows

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,16 @@ def circumstances(command: str) -> Outcome:
             "system": platform.system(),
         },
     }
+
+
+def origin(about: Outcome) -> Outcome:
+    """What a row keeps of the circumstances where others are measured another day."""
+    return {"date": about["date"], "commit": about["commit"]}
+
+
+def origins(rows: Iterable[Outcome]) -> str:
+    """When rows were measured, and on which commits."""
+    return " and ".join(dict.fromkeys(f"on {row['date']}, commit {row['commit']}" for row in rows))
 
 
 def _commit() -> str:

@@ -23,12 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import report
+from benchmarks.draws import SIMULATIONS
 from benchmarks.measure import busy_cores, say
 from softbin import LinearClassifier
-from softbin.datasets import simulate_higgs, simulate_susy
 
 RESULTS, IMAGES = Path("docs/results"), Path("docs/images")
-SIMULATIONS: dict[str, Callable[..., Any]] = {"higgs": simulate_higgs, "susy": simulate_susy}
 ROWS, SPEED_ROWS, SEED = 60_000, 1_000_000, 1
 DISTANCE, MEDIAN_DISTANCE, CORRELATION = 0.15, 0.07, 0.15
 SPEED, CORES = 300_000, 2  # rows a second, on so many cores

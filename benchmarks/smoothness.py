@@ -1,8 +1,9 @@
-"""Many bins with smoothness against the best number of bins, 5-fold. ``python -m benchmarks.smoothness NAME=TABLE ...``
+"""Many bins with smoothness against the best number of bins: ``python -m benchmarks.smoothness NAME=TABLE simulated``.
 
-The column ``label`` is the target, all others are columns. ``SoftBins(100)`` with ``smoothness="auto"`` beside plain
-``SoftBins`` of several sizes, and pyGAM and EBM where they are installed; differences are taken fold by fold, on the
-same rows. What has been measured stands in the JSON and is not measured again: delete it there to do so.
+Of a TABLE.parquet the column ``label`` is the target, all others are columns; "simulated" are simulated events, 2,000
+to a million. ``SoftBins(100)`` with ``smoothness="auto"`` beside plain ``SoftBins`` of several sizes, and on real rows
+pyGAM and EBM where they are installed. What has been measured stands in the JSON and is not measured again: delete it
+there to do so.
 """
 
 import argparse
@@ -15,12 +16,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import report
+from benchmarks.draws import SIMULATED, Draws, asked_draws, command, paired, signed
 from benchmarks.measure import say
 from benchmarks.peers import interpret, pygam
-from benchmarks.real_rules import FOLDS, paired, rows_of
 from softbin import LinearClassifier, SoftBins
 
 RESULTS = Path("docs/results")
@@ -32,25 +32,25 @@ MOST_WORSE = 0.10  # AUC points
 Row = dict[str, Any]
 
 
-def models() -> dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]]:
+def models(peers: bool) -> dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]]:
     """By name: how a model is made, and how a fitted one scores a table."""
     ours = {AUTO: (MANY, "auto")} | {f"SoftBins({n})": (n, None) for n in (*FIXED, MANY)}
     made: dict[str, Any] = {
         name: (lambda n=n, s=s: LinearClassifier(SoftBins(n), smoothness=s), lambda m, X: m.decision_function(X))
         for name, (n, s) in ours.items()
     }
-    installed = [peer for package, peer in PEERS.items() if importlib.util.find_spec(package)]
+    installed = [peer for package, peer in PEERS.items() if peers and importlib.util.find_spec(package)]
     return made | {peer.NAME: (peer.classifier, peer.scores) for peer in installed}
 
 
-def measured(X: Any, y: Any, make: Callable[[], Any], score: Callable[[Any, Any], Any]) -> Row:
-    """Test AUC and seconds of every fold, and our mean number of parameters (degrees of freedom)."""
+def measured(draws: Draws, make: Callable[[], Any], score: Callable[[Any, Any], Any]) -> Row:
+    """Test AUC and seconds of every draw, and our mean number of parameters (degrees of freedom)."""
     aucs, seconds, parameters = [], [], []
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
+    for X, y, test_X, test_y in draws.draw():
         began = time.perf_counter()
-        model = make().fit(X[train], y[train])
+        model = make().fit(X, y)
         seconds.append(time.perf_counter() - began)
-        aucs.append(float(roc_auc_score(y[test], score(model, X[test]))))
+        aucs.append(float(roc_auc_score(test_y, score(model, test_X))))
         if isinstance(model, LinearClassifier):
             parameters.append(model.n_parameters_ if model.edf_ is None else float(model.edf_.sum()))
     return {"auc": aucs, "seconds": seconds, "edf": float(np.mean(parameters)) if parameters else None}
@@ -60,10 +60,10 @@ def markdown(outcome: report.Outcome) -> str:
     about = outcome["circumstances"]
     parts = [
         "# Many bins and smoothness, or the right number of bins?",
-        f"Written by `{about['command']}` on {about['date']}, commit {about['commit']}. LinearClassifier (ridge 1), "
-        f"{FOLDS} folds, AUC x 100. *Behind auto* is how much less than the first row, with the standard error of the "
-        "paired difference. *Parameters*: levels, or effective degrees of freedom. Seconds: median fold, two cores "
-        "that other work shared.",
+        f"Written by `{about['command']}`; dates and commits stand with the tables. LinearClassifier (ridge 1), AUC x "
+        "100. *Behind auto* is how much less than the first row, with the standard error of the paired difference. "
+        "*Parameters*: levels, or effective degrees of freedom. Seconds: median fit, two cores that other work shared. "
+        "Simulated events are not the UCI data: [simulated.md](simulated.md).",
     ]
     for name, rows in outcome["tables"].items():
         if AUTO not in rows["models"]:
@@ -71,8 +71,7 @@ def markdown(outcome: report.Outcome) -> str:
         auto = rows["models"][AUTO]["auc"]
         table = []
         for model, row in rows["models"].items():
-            gap, error = paired(auto, row["auc"])
-            behind = "" if model == AUTO else f"{gap:+.2f} ± {error:.2f}"
+            behind = "" if model == AUTO else signed(paired(auto, row["auc"]))
             auc, seconds = 100 * np.mean(row["auc"]), np.median(row["seconds"])
             table.append(
                 [
@@ -84,7 +83,7 @@ def markdown(outcome: report.Outcome) -> str:
                 ]
             )
         head = ["model", "AUC", "behind auto", "parameters", "s"]
-        about_rows = f"{rows['rows']:,} rows, {rows['columns']} columns. {verdict(rows['models'])}"
+        about_rows = f"{rows['about']}. {verdict(rows['models'])} Measured {report.origins(rows['models'].values())}."
         parts.append(f"## {name}\n\n{about_rows}\n\n{report.markdown_table(head, table)}")
     return "\n\n".join(parts) + "\n"
 
@@ -106,25 +105,25 @@ def verdict(found: dict[str, Row]) -> str:
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.smoothness", description=__doc__)
-    options.add_argument("tables", nargs="+", help="NAME=TABLE.parquet")
+    options.add_argument("tables", nargs="+", help="NAME=TABLE.parquet, or simulated")
     options.add_argument("--out", type=Path, default=RESULTS, help="folder for smoothness.json and smoothness.md")
     asked = options.parse_args()
-    named = {name: Path(path) for name, _, path in (table.partition("=") for table in asked.tables)}
-    command = "python -m benchmarks.smoothness " + " ".join(f"{name}=..." for name in named)
     file = asked.out / "smoothness.json"
     tables = json.loads(file.read_text(encoding="utf-8"))["tables"] if file.exists() else {}
-    outcome: report.Outcome = {"circumstances": report.circumstances(command), "tables": tables}
+    here = report.circumstances(command("smoothness", asked.tables))
+    outcome: report.Outcome = {"circumstances": here, "tables": tables}
     asked.out.mkdir(parents=True, exist_ok=True)
-    for name, path in named.items():
-        X, y = rows_of(path)
-        rows = tables.setdefault(name, {"rows": len(X), "columns": X.shape[1], "models": {}})
-        for model, how in models().items():
+    for draws in asked_draws(asked.tables):
+        real = not draws.table.startswith(SIMULATED)
+        name = draws.table if real else f"{draws.table}, {draws.rows:,} events"
+        rows = tables.setdefault(name, {"about": draws.about, "models": {}})
+        for model, how in models(peers=real).items():
             if model in rows["models"]:
                 continue
             say(f"{name}: {model}")
-            rows["models"][model] = measured(X, y, *how)
+            rows["models"][model] = measured(draws, *how) | report.origin(here)
             file.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-        (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
+            (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
     return 0
 
 

@@ -1,14 +1,14 @@
 """Curves of a given shape: that they have it, exactly, and are the best of all that do."""
 
+import time
+
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 from tests.linear.tables import encoder, mixed_table, model_of, penalised_loss, target
 
 from softbin import HardBins, LinearClassifier, LinearRegressor, MultiBins, SoftBins
 from softbin.errors import OptionError
 from softbin.linear import fit as fit_module
-from softbin.linear.bounded import minimise_bounded
 from softbin.linear.shapes import Bounds, exactly, read_shapes
 
 X = mixed_table(600)
@@ -109,19 +109,40 @@ def test_on_a_sample(monkeypatch):
     assert part.n_iter_ <= 2 * LinearClassifier("soft:30", tol=1e-8).fit(x, y).n_iter_ + 2
 
 
-def test_bounded_minimisers_are_those_of_nnls():
-    rng = np.random.default_rng(3)
-    for n in (1, 2, 5, 30, 100):
-        A = rng.normal(size=(2 * n, n))
-        b = rng.normal(size=2 * n)
-        found = minimise_bounded(A.T @ A, A.T @ b, np.arange(n))
-        np.testing.assert_allclose(found, nnls(A, b)[0], atol=1e-8)
-        some = rng.permutation(n)[: n // 2]
-        free = minimise_bounded(A.T @ A, A.T @ b, some)
-        slope = A.T @ (A @ free - b)
-        assert np.all(free[some] >= 0)
-        np.testing.assert_allclose(np.minimum(slope[some], 0), 0, atol=1e-8)
-        np.testing.assert_allclose(slope[np.setdiff1d(np.arange(n), some[free[some] == 0])], 0, atol=1e-8)
+@pytest.mark.parametrize("bins", [SoftBins(1000), HardBins(1000)])
+@pytest.mark.parametrize("shape", ["increasing", "convex", "concave"])
+def test_very_many_bins(shape, bins):
+    """Second differences of a thousand rounded values are not near zero where a bound holds: fits once got lost."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(20_000, 1))
+    y = rng.random(20_000) < 1 / (1 + np.exp(-np.sin(3 * x[:, 0])))
+    model = LinearClassifier(bins, monotonic={0: shape}).fit(x, y)
+    assert model.converged_
+    assert has_shape(model.curve(0).knots, model.curve(0).values, shape, isinstance(bins, SoftBins), 1e-6)
+    few = LinearClassifier(type(bins)(10), monotonic={0: shape}).fit(x, y)
+    assert model.history_[-1].objective <= 1.005 * few.history_[-1].objective
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("soft", [True, False])
+def test_forms_are_matrices(shape, soft):
+    """Sums and differences along columns, and the square matrix they stand for."""
+    plan = (SoftBins(8) if soft else HardBins(8)).fit(X[:, :2]).plan_
+    bounds = Bounds.of(plan, (None, shape))
+    n = plan.n_levels + 1
+    T = np.stack([bounds.leave(row) for row in np.eye(n)], axis=1)
+    rng = np.random.default_rng(0)
+    beta, M = rng.normal(size=n), rng.normal(size=(n, n))
+    np.testing.assert_allclose(T @ bounds.enter(beta), beta, atol=1e-10)
+    np.testing.assert_allclose(bounds.slopes(beta), T.T @ beta, atol=1e-10)
+    np.testing.assert_allclose(bounds.gradient(bounds.slopes(beta)), beta, atol=1e-10)
+    np.testing.assert_allclose(bounds.between(M.copy()), T.T @ M @ T, atol=1e-10)
+    gamma = rng.normal(size=n)
+    gamma[bounds.at_least_zero] = rng.exponential(size=len(bounds.at_least_zero))
+    levels = plan.columns[1]
+    values = bounds.leave(gamma)[plan.level_start[1] :][: levels.n_regular]
+    assert has_shape(np.array(levels.boundaries.edges), values, shape, soft, 1e-10)
+    assert not has_shape(np.array(levels.boundaries.edges), -values, shape, soft, 1e-10)
 
 
 def test_the_last_digits_are_cut_off():
@@ -145,3 +166,25 @@ def test_several_classes_and_very_many_levels_have_no_shapes(monkeypatch):
     monkeypatch.setattr("softbin.linear.model.DENSE_LEVELS", 10)
     with pytest.raises(OptionError, match="monotonic: at most 10 levels"):
         LinearRegressor("soft:5", monotonic={0: "increasing"}).fit(X, target(X, "gaussian"))
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("columns", [2, 20])
+def test_shapes_cost_at_most_twice_the_fit_without(columns):
+    """Both in turn, the best of each; two columns of many once cost six times as much."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(20_000, 20))
+    y = rng.random(20_000) < 1 / (1 + np.exp(-np.sin(2 * x[:, 0]) - x[:, 1]))
+    bins = SoftBins(100).fit(x)
+    models = [
+        LinearClassifier(bins, monotonic=shapes) for shapes in (None, dict.fromkeys(range(columns), "increasing"))
+    ]
+    seconds = np.array([[_seconds(model, x, y) for model in models] for _ in range(4)])
+    without, within = seconds.min(axis=0)
+    assert within <= 2 * without
+
+
+def _seconds(model, x, y):
+    began = time.perf_counter()
+    model.fit(x, y)
+    return time.perf_counter() - began

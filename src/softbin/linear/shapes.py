@@ -42,69 +42,109 @@ def read_shapes(given: Any, plan: Plan) -> tuple[Shape | None, ...]:
 
 
 @dataclass(frozen=True, eq=False)
+class Form:
+    """T of one column's values, as sums and differences along the first axis."""
+
+    values: slice
+    sign: Row  # of every gamma
+    gaps: Row | None  # between the places of the values, where gamma are changes of slope
+
+    @classmethod
+    def of(cls, levels: Levels, shape: Shape, start: int) -> "Form":
+        curved = shape in ("convex", "concave")
+        sign = np.full(levels.n_regular, 1.0 if shape in ("increasing", "convex") else -1.0)
+        sign[: 2 if curved else 1] = 1
+        return cls(slice(start, start + levels.n_regular), sign, np.diff(places(levels)) if curved else None)
+
+    @property
+    def first(self) -> int:
+        """The first parameter whose gamma may not be negative."""
+        return self.values.start + (1 if self.gaps is None else 2)
+
+    def enter(self, beta: Row) -> Row:
+        """T^-1 beta."""
+        gamma = beta.copy()
+        gamma[1:] = np.diff(beta)
+        if self.gaps is not None:
+            gamma[1:] /= self.gaps
+            gamma[2:] = np.diff(gamma[1:])
+        return gamma * self.sign
+
+    def leave(self, gamma: Row) -> Row:
+        """T gamma."""
+        beta = gamma * self.sign
+        if self.gaps is not None:
+            beta[1:] = np.cumsum(beta[1:]) * self.gaps
+        return np.cumsum(beta)
+
+    def slopes(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """T' gradient; of a matrix, of each of its columns."""
+        sums = _sums_behind(gradient.T)
+        if self.gaps is not None:
+            sums[..., 1:] = _sums_behind(sums[..., 1:] * self.gaps)
+        return (sums * self.sign).T
+
+    def gradient(self, slopes: Row) -> Row:
+        """T'^-1 slopes."""
+        sums = slopes * self.sign
+        if self.gaps is not None:
+            sums[1:] = -np.diff(sums[1:], append=0) / self.gaps
+        return -np.diff(sums, append=0)
+
+
+def _sums_behind(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of every entry: itself and what stands behind it."""
+    return np.cumsum(rows[..., ::-1], axis=-1)[..., ::-1]
+
+
+@dataclass(frozen=True, eq=False)
 class Bounds:
     """gamma of all parameters (the intercept is last and free), and which of them may not be negative."""
 
-    parts: Sequence[tuple[slice, Matrix, Matrix]]  # levels of a column, T and its inverse
+    forms: Sequence[Form]
     at_least_zero: NDArray[np.int64]
 
     @classmethod
     def of(cls, plan: Plan, shapes: Sequence[Shape | None]) -> "Bounds":
-        parts: list[tuple[slice, Matrix, Matrix]] = []
-        bounded = [np.zeros(0, np.int64)]
-        for levels, shape, start in zip(plan.columns, shapes, plan.level_start[:-1].tolist(), strict=True):
-            if shape is None:
-                continue
-            T, first = transform(levels, shape)
-            parts.append((slice(start, start + levels.count), T, np.asarray(np.linalg.inv(T), np.float64)))
-            bounded.append(start + np.arange(first, levels.n_regular))
-        return cls(parts, np.concatenate(bounded))
+        columns = zip(plan.columns, shapes, plan.level_start[:-1].tolist(), strict=True)
+        forms = [Form.of(levels, shape, start) for levels, shape, start in columns if shape is not None]
+        return cls(forms, np.concatenate([np.arange(form.first, form.values.stop) for form in forms]))
 
     def enter(self, beta: Row) -> Row:
         """gamma."""
         gamma = beta.copy()
-        for levels, _, back in self.parts:
-            gamma[levels] = back @ beta[levels]
+        for form in self.forms:
+            gamma[form.values] = form.enter(beta[form.values])
         return gamma
 
     def leave(self, gamma: Row) -> Row:
         """beta."""
         beta = gamma.copy()
-        for levels, T, _ in self.parts:
-            beta[levels] = T @ gamma[levels]
+        for form in self.forms:
+            beta[form.values] = form.leave(gamma[form.values])
         return beta
 
     def slopes(self, gradient: Row) -> Row:
         """The gradient by gamma."""
         slopes = gradient.copy()
-        for levels, T, _ in self.parts:
-            slopes[levels] = T.T @ gradient[levels]
+        for form in self.forms:
+            slopes[form.values] = form.slopes(gradient[form.values])
         return slopes
 
+    def gradient(self, slopes: Row) -> Row:
+        """The gradient by beta."""
+        gradient = slopes.copy()
+        for form in self.forms:
+            gradient[form.values] = form.gradient(slopes[form.values])
+        return gradient
+
     def between(self, matrix: Matrix) -> Matrix:
-        """T' matrix T."""
-        result = matrix.copy()
-        for levels, T, _ in self.parts:
-            result[levels] = T.T @ result[levels]
-        for levels, T, _ in self.parts:
-            result[:, levels] = result[:, levels] @ T
-        return result
-
-
-def transform(levels: Levels, shape: Shape) -> tuple[Matrix, int]:
-    """T of a column, and the first of its gamma that may not be negative."""
-    n = levels.n_regular
-    T = np.eye(levels.count)
-    sign = 1.0 if shape in ("increasing", "convex") else -1.0
-    if shape in ("increasing", "decreasing"):
-        T[:n, :n] = np.tril(np.ones((n, n)))
-        T[:n, 1:n] *= sign
-        return T, 1
-    at = places(levels)
-    T[:n, 0] = 1
-    T[:n, 1:n] = np.maximum(at[:, None] - at[: n - 1], 0)
-    T[:n, 2:n] *= sign
-    return T, 2
+        """T' matrix T, in the place of the matrix."""
+        for form in self.forms:
+            matrix[form.values] = form.slopes(matrix[form.values])
+        for form in self.forms:
+            matrix[:, form.values] = form.slopes(matrix[:, form.values].T).T
+        return matrix
 
 
 def places(levels: Levels) -> Row:
