@@ -1,7 +1,7 @@
 """The figures: AUC against the share of rows, a figure per data set, and AUC against parameters. Needs matplotlib.
 
-A colour is a family of rows (hard, soft, multi, ours), a line style a number of bins, so that both can be read without
-the colours.
+A colour is a family of the paper's rows (hard, soft, multi), a line style a number of bins, so that both can be read
+without the colours. Each row of ours has a colour of its own.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,13 @@ from typing import Any
 
 from softbin.optional import need
 from softbin.paper.cells import percent
+from softbin.paper.methods import IN_PAPER
 from softbin.paper.results import Results
 from softbin.whole_files import whole_file
 
 COLORS = {"CD": "#c4622d", "LLE": "#1f6fb4", "MGD": "#4f8f3a"}
-OWN = ("#7b4fa3", "#4d4d4d", "#b8860b", "#008b8b")
+OWN = ("#7b4fa3", "#008b8b", "#b8860b", "#4d4d4d", "#d16ba5")
+OWN_MARKERS = ("D", "P", "X", "x", "*")
 STYLES = {"(5)": ":", "(10)": "-", "(100)": "--"}
 MARKERS = {"(5)": "v", "(10)": "o", "(100)": "s"}
 
@@ -85,8 +87,8 @@ def _by_parameters(figure: Any, results: Results) -> None:
 
 
 def _look(results: Results, method: str) -> dict[str, Any]:
-    family, _, bins = method.partition(" ")
-    if family in COLORS:
+    if method in IN_PAPER:
+        family, _, bins = method.partition(" ")
         return {"color": COLORS[family], "linestyle": STYLES.get(bins, "-."), "marker": MARKERS.get(bins, "D")}
-    own = [name for name in results.present("method") if name.partition(" ")[0] not in COLORS]
-    return {"color": OWN[own.index(method) % len(OWN)], "linestyle": "-", "marker": "x"}
+    own = [name for name in results.present("method") if name not in IN_PAPER].index(method) % len(OWN)
+    return {"color": OWN[own], "linestyle": (0, (3, 1, 1, 1)), "marker": OWN_MARKERS[own]}
