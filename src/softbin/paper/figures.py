@@ -39,7 +39,7 @@ def _draw(results: Results, path: Path, draw: Callable[[Any, Results], None]) ->
         draw(figure, results)
         for kind, metadata in (("svg", {"Date": None}), ("png", {})):
             with whole_file(path.with_suffix(f".{kind}"), overwrite=True) as temporary:
-                figure.savefig(temporary, format=kind, dpi=150, metadata=metadata)
+                figure.savefig(temporary, format=kind, dpi=110, metadata=metadata)
     return path.with_suffix(".svg")
 
 
@@ -62,8 +62,8 @@ def _by_share(figure: Any, results: Results, data: str) -> None:
         axes.minorticks_off()
         axes.set(title=f"{data}, {model}", xlabel="share of the training rows", ylabel="AUC x 100")
         axes.grid(alpha=0.25)
-        if axes.get_legend_handles_labels()[1]:
-            axes.legend(fontsize=7)
+    found = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    _legend(figure, {label: handle for handle, label in reversed(found)})
 
 
 def _by_parameters(figure: Any, results: Results) -> None:
@@ -81,9 +81,13 @@ def _by_parameters(figure: Any, results: Results) -> None:
         axes.margins(x=0.2)
         axes.set(title=f"{data}, {percent(share)}", xlabel="parameters, counted as in the paper", ylabel="AUC x 100")
         axes.grid(alpha=0.25)
-    handles, labels = axes.get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside right upper", fontsize=7)
+    _legend(figure, {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)})
+
+
+def _legend(figure: Any, handles: dict[str, Any]) -> None:
+    """Beside the panels, where it hides nothing."""
+    if handles:
+        figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=7)
 
 
 def _look(results: Results, method: str) -> dict[str, Any]:
