@@ -65,6 +65,6 @@ def test_only_that_matches_nothing_is_an_error(only):
 
 def test_options_of_a_row_reach_its_cells():
     smooth = Method("LLE (100), smoothed", "soft:100", models=("LR",), options=(("smoothness", "auto"),))
-    assert settings(smooth, "LR", "small") == (("ridge", HELD_OUT), ("smoothness", "auto"))
+    assert settings(smooth, "LR", "small") == (("ridge", HELD_OUT), ("smoothness", "auto"), ("tol", 1e-5))
     cells = plan_cells([smooth], ("LR", "DNN"), (1.0,), 1, 0, "small", {"HIGGS": "a"})
-    assert [cell.options for cell in cells] == [(("ridge", HELD_OUT), ("smoothness", "auto"))]
+    assert [cell.options for cell in cells] == [(("ridge", HELD_OUT), ("smoothness", "auto"), ("tol", 1e-5))]

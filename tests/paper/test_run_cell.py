@@ -1,5 +1,7 @@
 """One cell: which rows it sees, what its report says, that it is a function of its configuration."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -7,10 +9,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from tests.paper.small import cell
 
-from softbin import LinearClassifier, SoftBins
+from softbin import LinearClassifier, MultiBins, SoftBins
 from softbin.encodings.short_names import encoder_of
 from softbin.paper import run_cell as run_cell_module
-from softbin.paper.methods import METHODS, NETWORKS, settings
+from softbin.paper.methods import METHODS, NETWORKS, PER_COLUMN, settings
 from softbin.paper.run_cell import rows_to_test, rows_to_train, run_cell
 from softbin.paper.samples import Source, prepare
 
@@ -98,6 +100,13 @@ def test_mgd_keeps_half_of_112_pairs(sample):
         if 0 <= 56 - a - b - c <= 28 and 10 * a + 100 * b + 1000 * c + 10000 * (56 - a - b - c) == nominal
     ]
     assert kept
+
+
+def test_mgd_per_column_keeps_half_of_every_column(sample):
+    report, _ = run_cell(of(sample, bins=PER_COLUMN, share=1.0), sample, "cpu", None)
+    encoder = MultiBins(scope="column").fit(sample.X[:N_TRAIN], sample.y[:N_TRAIN])
+    assert report["parameters"]["nominal"] == encoder.n_nominal_parameters_
+    assert Counter(name for name, _ in encoder.kept_) == dict.fromkeys((f"x{at}" for at in range(28)), 2)
 
 
 def test_susy_counts_198(tmp_path):

@@ -21,7 +21,7 @@ from softbin.engines.threads import count_threads
 from softbin.linear import LinearClassifier
 from softbin.optional import need
 from softbin.paper.cells import Cell
-from softbin.paper.methods import HELD_OUT
+from softbin.paper.methods import HELD_OUT, PER_COLUMN
 from softbin.paper.ridge import choose_ridge
 
 ROUGH = 1e-4  # tolerance of fits that are only compared: their log-losses are right to 1e-4
@@ -93,5 +93,5 @@ def count_parameters(cell: Cell, model: Any, n_columns: int) -> tuple[int, int]:
 
 
 def _encoder(cell: Cell) -> Any:
-    encoder = encoder_of(cell.bins)
+    encoder = MultiBins(scope="column") if cell.bins == PER_COLUMN else encoder_of(cell.bins)
     return encoder.set_params(random_state=cell.seed) if isinstance(encoder, MultiBins) else encoder

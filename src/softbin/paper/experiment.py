@@ -148,6 +148,7 @@ def _notes(experiment: Experiment, results: Results) -> list[str]:
     """What the reader of a table has to know; the paper does not state these things."""
     tested = f"{experiment.folds} folds" if experiment.folds else f"the same test rows for {experiment.seeds} seed(s)"
     notes = [
+        "; ".join(_rows_of(sample) for sample in results.samples.values()) + ".",
         f"Each figure is a mean over {tested}; standard errors cover test rows and seeds. Bins are equal-frequency.",
     ]
     if experiment.beside is not None:
@@ -163,6 +164,11 @@ def _notes(experiment: Experiment, results: Results) -> list[str]:
     if experiment.command is not None:
         notes.append(f"Made by `{experiment.command}`.")
     return notes
+
+
+def _rows_of(sample: Sample) -> str:
+    tested = f" and {sample.n_test:,} test" if sample.n_test else ""
+    return f"{sample.name}: {sample.n_train:,}{' training' if tested else ''}{tested} rows"
 
 
 def _note_of_model(model: str, experiment: Experiment) -> str:
