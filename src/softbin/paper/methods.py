@@ -11,7 +11,7 @@ from typing import Any
 Options = tuple[tuple[str, Any], ...]
 
 MODELS = ("LR", "DNN")
-PER_COLUMN = "multi, per column"  # half of each column's granularities, where MGD keeps half of all pairs
+PER_COLUMN = "multi:per-column"  # half of each column's granularities, where MGD keeps half of all pairs
 HELD_OUT = "held out"  # in place of a ridge: the best on rows held out of the training rows
 
 
