@@ -35,7 +35,7 @@ def make_table(n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=10_000_000)
-    options.add_argument("--image", type=Path, default=Path("demo_output/curves.png"))
+    options.add_argument("--image", type=Path, default=Path("example_output/curves.png"))
     asked = options.parse_args()
     table, bought = make_table(asked.rows)
 

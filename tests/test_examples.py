@@ -11,13 +11,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SMALL = {
-    "demo.py": ["--rows", "3000", "--out"],
+    "difficult_columns.py": ["--rows", "3000", "--out"],
     "ten_million_rows.py": ["--rows", "5000", "--image"],
     "smooth_curves.py": ["--image"],
     "theory.py": ["--out"],
 }
 LEAVES = {
-    "demo.py": "softbin.png",
+    "difficult_columns.py": "softbin.png",
     "smooth_curves.py": "smooth.png",
     "ten_million_rows.py": "curves.png",
     "theory.py": "images/theory_risk.png",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from softbin.paper.contrast import SeedNoise, contrast, placements, seed_noise
+from softbin.paper.contrast import NO_NOISE, SeedNoise, contrast, placements, seed_noise
 
 
 def sample(seed, n=300, ties=False):
@@ -92,6 +92,17 @@ def test_pooled_noise_is_unbiased_and_knows_what_seeds_do_to_all_methods():
     ]
     assert np.mean([one.variance for one in found]) == pytest.approx(0.25, rel=0.05)
     assert found[0].freedom == 14
+
+
+def test_a_method_that_ran_once_stands_beside_every_seed():
+    y, (first, second) = sample(5)
+    runs = [[placements(y, first + 0.1 * seed * y) for seed in range(3)], [placements(y, second)]]
+    found = contrast([1, -1], runs, True)
+    assert found == contrast([1, -1], [runs[0], runs[1] * 3], True)
+    pooled = contrast([1, -1], runs, True, [SeedNoise(0.01, 4), NO_NOISE])
+    tests_only = contrast([1, -1], runs, True, [NO_NOISE, NO_NOISE])
+    assert pooled.error**2 == pytest.approx(tests_only.error**2 + 0.01 / 3)
+    assert tests_only.freedom == np.inf > pooled.freedom > 4
 
 
 def test_folds_are_independent_test_rows():

@@ -8,13 +8,18 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from tests.paper.small import cell, run, small
+from tests.paper.small import CELLS, N_METHODS, cell, run, small
 
 from softbin.errors import OptionError
 from softbin.paper.claims import FAILS, HOLDS, UNDECIDED, Claim, Part, check_claims
 from softbin.paper.experiment import write_results
+from softbin.paper.figures import _look
+from softbin.paper.methods import METHODS
 from softbin.paper.results import Results
+from softbin.paper.ridge import RIDGES
 from softbin.paper.tables import table_1, table_2
+
+PAPER_ROWS = [method.label for method in METHODS if method.in_paper]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +39,7 @@ def test_everything_is_written(outcome, out):
 
 def test_table_1_holds_means_over_seeds(outcome, out):
     rows = list(csv.DictReader(io.StringIO((out / "table_1.csv").read_text())))
-    assert len(rows) == 8 * 2
+    assert len(rows) == N_METHODS * 2
     row = next(r for r in rows if (r["row"], r["data"], r["share"]) == ("LLE (10)", "SUSY", "0.1"))
     aucs = [report["auc"] for report in outcome.results.reports(("LR", "LLE (10)", "SUSY", 0.1))]
     assert float(row["auc"]) == pytest.approx(100 * np.mean(aucs), abs=1e-9)
@@ -137,7 +142,7 @@ def test_claims_follow_the_scores(outcome, monkeypatch):
 
 
 def test_only_leaves_the_rest_open(tmp_path):
-    outcome = run(small(tmp_path, seeds=1, only="lr lle* susy 10%"))
+    outcome = run(small(tmp_path, seeds=1, only="lr lle* susy 10% paper"))
     assert outcome.progress.done == outcome.progress.total == 3
     assert "| LR | MGD | - (87.08) |" in (tmp_path / "table_1.md").read_text()
     assert [len(claim.parts) for claim in outcome.claims] == [0] * 6
@@ -150,6 +155,51 @@ def test_another_column_of_the_paper_may_stand_beside(outcome):
     assert rows["LLE (10)"] == ["86.18", "86.18"]
     assert rows["raw columns"] == ["", ""]
     assert {row[1].ours: row for row in table_2(other).rows}["MGD"][2].paper == "21,690"
+
+
+def test_rows_of_ours_that_were_not_computed_are_left_out(tmp_path):
+    outcome = run(small(tmp_path, seeds=1, only="lr susy paper 10% | lr lle(auto) 10%"))
+    assert [row[1].ours for row in table_1(outcome.results).rows] == [*PAPER_ROWS, "LLE (auto)"]
+
+
+def test_rows_of_ours_have_a_look_of_their_own(outcome):
+    looks = [_look(outcome.results, method) for method in outcome.results.present("method")]
+    assert len({(look["color"], look["linestyle"], look["marker"]) for look in looks}) == N_METHODS
+    own = [row for row in table_1(outcome.results).rows if row[1].ours not in PAPER_ROWS]
+    assert len(own) == N_METHODS - len(PAPER_ROWS)
+    assert all(text.paper == "" for row in own for text in row)
+
+
+def test_what_no_seed_changes_runs_once_and_has_the_error_of_test_rows(outcome, out):
+    results = outcome.results
+    fixed, drawn = (("LR", method, "SUSY", 1.0) for method in ("LLE (10)", "MGD"))
+    assert [results.entries[key].n_seeds for key in (fixed, drawn)] == [1, 2]
+    assert results.entries["LR", "LLE (10)", "SUSY", 0.1].n_seeds == 2
+    placed = results._placements(fixed)[0]
+    assert results.entries[fixed].error == pytest.approx(100 * np.sqrt(placed.variance))
+    found = results.compare([1, -1], [drawn, fixed])
+    aucs = [one.auc for one in results._placements(drawn)]
+    assert found.estimate == pytest.approx(100 * (np.mean(aucs) - placed.auc))
+    assert found.error > 100 * np.std(aucs, ddof=1) / np.sqrt(2)
+    assert np.isinf(results.compare([1, -1], [fixed, ("LR", "CD (10)", "SUSY", 1.0)]).freedom)
+    assert "ran once" in (out / "table_1.md").read_text()
+
+
+def test_tables_may_go_elsewhere_and_name_their_command(tmp_path, outcome):
+    there = tmp_path / "docs" / "paper"
+    command = "softbin paper --rows 1500 --tables docs/paper"
+    run(small(outcome.results.store.root.parent, tables=there, command=command))
+    assert {"table_1.md", "table_2.tex", "paper.html", "claims.md", "auc_susy.png"} <= {p.name for p in there.iterdir()}
+    for name in ("table_1.md", "paper.html"):
+        text = (there / name).read_text()
+        assert "softbin paper --rows 1500" in text
+        assert re.search(rf"{CELLS} cells in [\d,]+ s with 1 process", text)
+
+
+def test_ridges_are_in_the_table_of_values(out):
+    rows = {(r["row"], r["share"]): r for r in csv.DictReader(io.StringIO((out / "table_1.csv").read_text()))}
+    assert rows["LLE (100), smoothed", "0.1"]["ridge"] == "1"
+    assert float(rows["MGD", "1.0"]["ridge"].split()[0]) in RIDGES
 
 
 def test_folds(tmp_path):

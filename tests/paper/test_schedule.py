@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.paper.small import cell, run, small
+from tests.paper.small import CELLS, cell, run, small
 
 from softbin.paper import schedule
 from softbin.paper.schedule import Clock, Progress, Work, run_cells
@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from tests.paper.small import run, small
 if __name__ == "__main__":
-    run(small(Path(sys.argv[1]), jobs=int(sys.argv[2]), only="soft:5 | hard:5 | hard:10"))
+    run(small(Path(sys.argv[1]), jobs=int(sys.argv[2]), only="soft:5 | soft:10 | hard:5 | hard:10"))
 """
 
 
@@ -31,7 +31,7 @@ def done(out):
 def test_running_again_computes_nothing(outcome, monkeypatch):
     monkeypatch.setattr(schedule, "compute", None)
     again = run(small(outcome.results.store.root.parent))
-    assert again.progress.done == again.progress.total == 2 * 8 * 2
+    assert again.progress.done == again.progress.total == CELLS
     assert again.results.entries == outcome.results.entries
 
 
@@ -56,7 +56,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, outcome, jobs):
     _wait_for_workers(process.pid)
     before = done(out)
     times = {name: (out / "cells" / name / "report.json").stat().st_mtime_ns for name in before}
-    resumed = run(small(out, only="soft:5 | hard:5 | hard:10"))
+    resumed = run(small(out, only="soft:5 | soft:10 | hard:5 | hard:10"))
     assert len(done(out)) == resumed.progress.done == 12
     assert {name: (out / "cells" / name / "report.json").stat().st_mtime_ns for name in before} == times
     assert not list((out / "cells").glob(".*"))
@@ -131,7 +131,7 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(tmp_path, outcome, jobs
 def test_the_clock_learns_from_cells_alike():
     cells = [cell(seed=seed) for seed in range(3)] + [cell(share=1.0)]
     clock = Clock(cells, jobs=1)
-    assert clock.finished(cells[0], 2.0) == pytest.approx(2 + 2 + 20)
+    assert clock.finished(cells[0], 2.0) == pytest.approx(2 + 2 + 2 * 10**0.5)
     assert clock.finished(cells[3], 8.0) == pytest.approx(2 + 2)
     assert clock.finished(cells[1], None) == pytest.approx(2)
     assert Progress(4).seconds_left is None

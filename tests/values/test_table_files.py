@@ -50,3 +50,23 @@ def test_errors_say_what_is_wrong(tmp_path):
     write_table_file(TABLE, tmp_path / "t.csv", ".csv")
     with pytest.raises(DataError, match="no column 'c'"):
         read_table_file(tmp_path / "t.csv", ["a", "c"])
+
+
+def test_names_that_stand_there_twice_are_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(DataError, match="'a' does; rename"):
+        read_table_file(tmp_path / "t.csv")
+
+
+def test_a_mark_of_utf_8_is_no_part_of_the_first_value(tmp_path):
+    for text, names in (("1,2\n3,4\n", ["f0", "f1"]), ("a,b\n1,2\n", ["a", "b"])):
+        (tmp_path / "t.csv").write_text(text, encoding="utf-8-sig")
+        table = read_table_file(tmp_path / "t.csv")
+        assert table.column_names == names
+        assert table.column(1).to_pylist()[0] == 2
+
+
+def test_other_encodings_are_an_error_that_says_so(tmp_path):
+    (tmp_path / "t.csv").write_text("caf\u00e9,b\n1,2\n", encoding="latin-1")
+    with pytest.raises(DataError, match="save it as UTF-8"):
+        read_table_file(tmp_path / "t.csv")

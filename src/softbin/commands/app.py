@@ -113,6 +113,7 @@ def inspect_command(
     "softbin paper --data uci --rows 10500000 --device cuda",
 )
 def paper_command(
+    context: typer.Context,
     source: Annotated[str, typer.Option("--data", help="simulated, uci, or a file or folder with HIGGS / SUSY.")] = (
         "simulated"
     ),
@@ -135,11 +136,15 @@ def paper_command(
     beside: Annotated[
         float | None, typer.Option("--beside", help="The paper's column to show beside, in percent: 100, 10 or 1.")
     ] = None,
+    tables: Annotated[
+        Path | None, typer.Option("--tables", help="Where tables, figures and the page go, if not to --out.")
+    ] = None,
 ) -> None:
     """Compute the tables of the paper again; say which of its claims hold."""
     request = paper.PaperRequest(
-        source, sets, rows, test_rows, out, models, seeds, folds, shares, network, only, jobs, device, beside
-    )
+        source, sets, rows, test_rows, out, models, seeds, folds, shares, network, only, jobs, device, beside, tables,
+        context.find_root().obj,
+    )  # fmt: skip
     raise typer.Exit(paper.compute_paper(request))
 
 

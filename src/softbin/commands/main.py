@@ -5,6 +5,8 @@ Exit codes: 0 done, 1 the data, a file or an option cannot be used (or cells fai
 """
 
 import os
+import re
+import shlex
 import sys
 import warnings
 from typing import Any
@@ -41,7 +43,7 @@ def run(arguments: list[str], debug: bool) -> int:
     if not debug:
         warnings.showwarning = _show_warning
     try:
-        done = command.main(arguments, prog_name="softbin", standalone_mode=False)
+        done = command.main(arguments, prog_name="softbin", standalone_mode=False, obj=_as_typed(arguments))
         return done if isinstance(done, int) else 0
     except KeyboardInterrupt:
         print("softbin: interrupted", file=sys.stderr)
@@ -57,6 +59,11 @@ def run(arguments: list[str], debug: bool) -> int:
         return _code(error)
     finally:
         warnings.showwarning = previous
+
+
+def _as_typed(arguments: list[str]) -> str:
+    """The command line, to be read on other machines: of absolute paths only the name."""
+    return shlex.join(["softbin", *(re.sub(r"(^|=)/.*/", r"\1", argument) for argument in arguments)])
 
 
 def _code(error: Exception) -> int:

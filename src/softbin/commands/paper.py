@@ -33,6 +33,8 @@ class PaperRequest:
     jobs: int
     device: str
     beside: float | None
+    tables: Path | None
+    command: str
 
     def experiment(self) -> Experiment:
         models, sets = (_names(words) for words in (self.models, self.sets))
@@ -43,6 +45,7 @@ class PaperRequest:
         return Experiment(
             self.out, self.data, sets, self.rows, self.test_rows, shares, self.seeds, self.folds, models, self.network,
             self.only, self.jobs, self.device, None if self.beside is None else self.beside / 100,
+            self.tables, self.command,
         )  # fmt: skip
 
 
@@ -55,7 +58,7 @@ def compute_paper(request: PaperRequest) -> int:
     _show(Console(), outcome)
     for label, error in outcome.progress.failed.items():
         console.print(f"failed: {label}: {error}", style="red", markup=False, soft_wrap=True)
-    console.print(f"{request.out / 'paper.html'}", markup=False, soft_wrap=True)
+    console.print(f"{(request.tables or request.out) / 'paper.html'}", markup=False, soft_wrap=True)
     return 1 if outcome.progress.failed else 0
 
 

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 
 from softbin.errors import OptionError
-from softbin.paper.methods import Method, Options, settings
+from softbin.paper.methods import IN_PAPER, Method, Options, settings
 
-REVISION = 1  # raise it when the same configuration comes to mean something else
+REVISION = 2  # raise it when the same configuration comes to mean something else
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Cell:
         """What ``--only`` is matched against."""
         model = {"LR": "linear", "DNN": "deep"}.get(self.model, "trees")
         method = self.method.replace(" ", "")
-        of_cell = (self.model, model, method, self.bins, self.data, percent(self.share), f"seed={self.seed}")
+        whose = "paper" if self.method in IN_PAPER else "own"
+        of_cell = (self.model, model, method, self.bins, self.data, percent(self.share), f"seed={self.seed}", whose)
         return tuple(word.lower() for word in of_cell)
 
 
@@ -60,17 +61,24 @@ def plan_cells(
     methods: Sequence[Method], models: Sequence[str], shares: Sequence[float], n_seeds: int, folds: int, network: str,
     data: dict[str, str],
 ) -> list[Cell]:  # fmt: skip
-    """Every cell there is, cheap ones first. ``data`` maps names of data sets to hashes of their rows."""
-    seeds = range(folds or n_seeds)
+    """Every cell there is, cheap ones first. ``data`` maps names of data sets to hashes of their rows.
+
+    Cells on the same rows stand together. Where no seed changes anything there is only that of seed 0.
+    """
     return [
         Cell(model, method.label, method.bins, name, data[name], share, seed, folds, settings(method, model, network))
         for model in (*models, "trees")
         for share in sorted(shares)
         for name in data
+        for seed in range(folds or n_seeds)
         for method in methods
-        if model in method.models
-        for seed in seeds
+        if model in method.models and (seed == 0 or folds or share < 1 or draws(method, model))
     ]
+
+
+def draws(method: Method, model: str) -> bool:
+    """Whether a fit to the same rows depends on its seed: networks start anywhere, MGD holds rows out."""
+    return model == "DNN" or method.bins.startswith("multi")
 
 
 def select_cells(cells: Sequence[Cell], only: str | None) -> list[Cell]:

@@ -14,6 +14,9 @@ Welch's and Satterthwaite's, so few seeds that disagree widen the interval.
 Three seeds know little about a variance, but a table has many methods: ``seed_noise`` pools them. With a_is the AUC of
 method i at seed s, the residuals a_is - a_i. - a_.s + a_.. of M methods and S seeds have (M - 1)(S - 1) degrees of
 freedom, and a contrast whose coefficients sum to zero has variance sum_i c_i^2 times theirs, divided by S.
+
+A method that no seed changes ran once. It has no such noise, is no part of the pool, and stands beside every seed of
+the others.
 """
 
 from collections.abc import Sequence
@@ -60,8 +63,10 @@ class Contrast:
 
 def placements(y: NDArray[np.integer], scores: Floats) -> Placements:
     """Ties count half."""
-    positive, negative = np.sort(scores[y == 1]), np.sort(scores[y == 0])
-    return Placements(_share_below(scores[y == 1], negative), 1 - _share_below(scores[y == 0], positive))
+    sides = scores[y == 1], scores[y == 0]
+    orders = [np.argsort(side) for side in sides]
+    positive, negative = (side[order] for side, order in zip(sides, orders, strict=True))
+    return Placements(_share_below(positive, negative, orders[0]), 1 - _share_below(negative, positive, orders[1]))
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,10 @@ class SeedNoise:
     """The variance of one method's AUC between seeds, apart from what a seed does to all methods."""
 
     variance: float
-    freedom: int
+    freedom: float
+
+
+NO_NOISE = SeedNoise(0.0, np.inf)
 
 
 def seed_noise(aucs: Floats) -> SeedNoise:
@@ -88,10 +96,12 @@ def contrast(
 ) -> Contrast:
     """sum_i c_i AUC_i, averaged over seeds. ``placed`` is methods x seeds, ``same_rows`` is False for folds.
 
-    ``noise`` is the pooled noise of each method, for contrasts that sum to zero among the methods that were pooled.
+    A method may have one run instead, for all seeds. ``noise`` is the pooled noise of each method, for contrasts that
+    sum to zero among the methods that were pooled.
     """
-    by_seed = [_combined(coefficients, of_seed) for of_seed in zip(*placed, strict=True)]
-    n_seeds = len(by_seed)
+    n_seeds = max(map(len, placed))
+    every = [runs * n_seeds if len(runs) == 1 else runs for runs in map(list, placed)]
+    by_seed = [_combined(coefficients, of_seed) for of_seed in zip(*every, strict=True)]
     estimates = np.array([one.auc for one in by_seed])
     tests = _combined([1 / n_seeds] * n_seeds, by_seed).variance if same_rows else _mean_variance(by_seed)
     if same_rows and noise is not None:
@@ -106,9 +116,12 @@ def contrast(
     return Contrast(float(estimates.mean()), float(np.sqrt(total)), float(freedom), n_seeds > 1)
 
 
-def _share_below(scores: Floats, others: Floats) -> Floats:
+def _share_below(scores: Floats, others: Floats, order: NDArray[np.intp]) -> Floats:
+    """Both sorted, which is four times as fast to search; the answer is put back in order."""
     below = np.searchsorted(others, scores, "left") + np.searchsorted(others, scores, "right")
-    return below / (2 * len(others))
+    shares = np.empty(len(scores))
+    shares[order] = below / (2 * len(others))
+    return shares
 
 
 def _combined(coefficients: Sequence[float], placed: Sequence[Placements]) -> Placements:

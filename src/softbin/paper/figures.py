@@ -1,7 +1,7 @@
 """The figures: AUC against the share of rows, a figure per data set, and AUC against parameters. Needs matplotlib.
 
-A colour is a family of rows (hard, soft, multi, ours), a line style a number of bins, so that both can be read without
-the colours.
+A colour is a family of the paper's rows (hard, soft, multi), a line style a number of bins, so that both can be read
+without the colours. Each row of ours has a colour of its own.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,13 @@ from typing import Any
 
 from softbin.optional import need
 from softbin.paper.cells import percent
+from softbin.paper.methods import IN_PAPER
 from softbin.paper.results import Results
 from softbin.whole_files import whole_file
 
 COLORS = {"CD": "#c4622d", "LLE": "#1f6fb4", "MGD": "#4f8f3a"}
-OWN = ("#7b4fa3", "#4d4d4d", "#b8860b", "#008b8b")
+OWN = ("#8fbc5a", "#7b4fa3", "#008b8b", "#b8860b", "#4d4d4d", "#d16ba5")
+OWN_MARKERS = ("d", "D", "P", "X", "x", "*")
 STYLES = {"(5)": ":", "(10)": "-", "(100)": "--"}
 MARKERS = {"(5)": "v", "(10)": "o", "(100)": "s"}
 
@@ -37,7 +39,7 @@ def _draw(results: Results, path: Path, draw: Callable[[Any, Results], None]) ->
         draw(figure, results)
         for kind, metadata in (("svg", {"Date": None}), ("png", {})):
             with whole_file(path.with_suffix(f".{kind}"), overwrite=True) as temporary:
-                figure.savefig(temporary, format=kind, dpi=150, metadata=metadata)
+                figure.savefig(temporary, format=kind, dpi=110, metadata=metadata)
     return path.with_suffix(".svg")
 
 
@@ -60,8 +62,8 @@ def _by_share(figure: Any, results: Results, data: str) -> None:
         axes.minorticks_off()
         axes.set(title=f"{data}, {model}", xlabel="share of the training rows", ylabel="AUC x 100")
         axes.grid(alpha=0.25)
-        if axes.get_legend_handles_labels()[1]:
-            axes.legend(fontsize=7)
+    found = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    _legend(figure, {label: handle for handle, label in reversed(found)})
 
 
 def _by_parameters(figure: Any, results: Results) -> None:
@@ -79,14 +81,18 @@ def _by_parameters(figure: Any, results: Results) -> None:
         axes.margins(x=0.2)
         axes.set(title=f"{data}, {percent(share)}", xlabel="parameters, counted as in the paper", ylabel="AUC x 100")
         axes.grid(alpha=0.25)
-    handles, labels = axes.get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside right upper", fontsize=7)
+    _legend(figure, {label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)})
+
+
+def _legend(figure: Any, handles: dict[str, Any]) -> None:
+    """Beside the panels, where it hides nothing."""
+    if handles:
+        figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=7)
 
 
 def _look(results: Results, method: str) -> dict[str, Any]:
-    family, _, bins = method.partition(" ")
-    if family in COLORS:
+    if method in IN_PAPER:
+        family, _, bins = method.partition(" ")
         return {"color": COLORS[family], "linestyle": STYLES.get(bins, "-."), "marker": MARKERS.get(bins, "D")}
-    own = [name for name in results.present("method") if name.partition(" ")[0] not in COLORS]
-    return {"color": OWN[own.index(method) % len(OWN)], "linestyle": "-", "marker": "x"}
+    own = [name for name in results.present("method") if name not in IN_PAPER].index(method) % len(OWN)
+    return {"color": OWN[own], "linestyle": (0, (3, 1, 1, 1)), "marker": OWN_MARKERS[own]}

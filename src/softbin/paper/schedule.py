@@ -86,7 +86,8 @@ class Clock:
 
     def _guess(self, cell: Cell) -> float:
         alike = [s for c, s in self.seen if (c.model, c.share) == (cell.model, cell.share)]
-        alike = alike or [s * cell.share / c.share for c, s in self.seen if c.model == cell.model]
+        # Why the root: part of a cell's time grows with its rows, part of it does not.
+        alike = alike or [s * (cell.share / c.share) ** 0.5 for c, s in self.seen if c.model == cell.model]
         alike = alike or [s for _, s in self.seen]
         return sum(alike) / len(alike)
 

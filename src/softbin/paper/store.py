@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softbin.engines.threads import count_threads
 from softbin.paper.cells import Cell
 from softbin.whole_files import temporary_name
 
@@ -49,6 +50,18 @@ class Store:
 
     def scores(self, cell: Cell) -> NDArray[np.float64]:
         return np.load(self.root / cell.folder / "scores.npy")
+
+    def add_run(self, cells: int, seconds: float, jobs: int) -> None:
+        """Notes how many cells a run computed, and how long that took."""
+        if cells:
+            line = json.dumps({"cells": cells, "seconds": seconds, "jobs": jobs, "cores": count_threads(None)})
+            with (self.root / "runs.jsonl").open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    def runs(self) -> list[dict[str, Any]]:
+        """What runs noted that came to their end."""
+        path = self.root / "runs.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def sweep(self) -> None:
         """Removes what processes left behind that are gone."""

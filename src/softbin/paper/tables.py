@@ -9,7 +9,7 @@ import io
 from dataclasses import dataclass
 
 from softbin.paper.cells import percent
-from softbin.paper.methods import SOFT
+from softbin.paper.methods import IN_PAPER, SOFT
 from softbin.paper.published import SHARES, TABLE_1, TABLE_2
 from softbin.paper.results import Entry, Key, Results
 
@@ -124,13 +124,13 @@ def as_csv(results: Results) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
         ["model", "row", "data", "share", "training_rows", "seeds", "auc", "standard_error", "paper_auc", "log_loss",
-         "nominal_parameters", "actual_parameters", "seconds", "peak_memory_bytes"]
+         "nominal_parameters", "actual_parameters", "ridge", "seconds", "peak_memory_bytes"]
     )  # fmt: skip
     for key, entry in results.entries.items():
         paper = TABLE_1.get(_paper_key(results, key), "")
         writer.writerow(
             [*key, entry.n_train, entry.n_seeds, entry.auc, entry.error, paper, entry.log_loss,
-             entry.nominal, entry.actual, entry.seconds, entry.peak_memory]
+             entry.nominal, entry.actual, entry.ridge, entry.seconds, entry.peak_memory]
         )  # fmt: skip
     return out.getvalue()
 
@@ -147,7 +147,10 @@ def table_2_csv(results: Results) -> str:
 
 
 def _rows(results: Results) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((cell.model, cell.method) for cell in results.cells))
+    """The paper's, and those of ours that have something to show."""
+    shown = {(model, method) for model, method, _, _ in results.entries}
+    planned = dict.fromkeys((cell.model, cell.method) for cell in results.cells)
+    return [row for row in planned if row in shown or row[1] in IN_PAPER]
 
 
 def _columns(results: Results) -> list[tuple[str, float]]:

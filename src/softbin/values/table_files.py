@@ -5,6 +5,7 @@ A CSV file whose first line is all numbers has no header, as those of UCI; its c
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -34,7 +35,11 @@ def read_table_file(path: Path, columns: Sequence[str] | None = None) -> Any:
         table = need("pyarrow.parquet").read_table(path) if ending == ".parquet" else _read_csv(path)
     except (arrow.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         first = str(error).splitlines()[0]
-        raise DataError(f"{path}: cannot be read as {ending[1:]} ({first}); is the file complete?") from None
+        todo = "save it as UTF-8" if isinstance(error, UnicodeDecodeError) else "is the file complete?"
+        raise DataError(f"{path}: cannot be read as {ending[1:]} ({first}); {todo}") from None
+    twice = [name for name, times in Counter(table.column_names).items() if times > 1]
+    if twice:
+        raise DataError(f"{path}: {len(twice)} column name(s) stand there twice, as {twice[0]!r} does; rename them")
     if columns is None:
         return table
     absent = [name for name in columns if name not in table.column_names]
@@ -63,7 +68,7 @@ def write_table_parts(parts: Iterable[Any], path: Path, ending: str) -> None:
 def _read_csv(path: Path) -> Any:
     csv = need("pyarrow.csv")
     opened = gzip.open if path.name.lower().endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8") as file:
+    with opened(path, "rt", encoding="utf-8-sig") as file:
         bare = _all_numbers(file.readline())
     return csv.read_csv(path, read_options=csv.ReadOptions(autogenerate_column_names=bare))
 

@@ -1,7 +1,4 @@
-"""The first contact: a table with difficult columns, hard and soft bins, what they learn, and what they cost.
-
-``make demo`` runs this in well under a minute and leaves a picture in demo_output/.
-"""
+"""A table with difficult columns: hard and soft bins, what they learn, what becomes of ties, and what they cost."""
 
 import argparse
 import shutil
@@ -22,7 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, SplineT
 
 from softbin import HardBins, SoftBins
 
-OUTPUT = Path("demo_output")
+OUTPUT = Path("example_output")
 PERIOD = {"hour": (0, 24)}
 SPECIAL = {"days_since_visit": [-999]}
 CONTINUOUS = ["income", "hour", "distance"]  # the columns without ties, where scikit-learn's answers are right too
