@@ -164,7 +164,7 @@ def test_rows_of_ours_that_were_not_computed_are_left_out(tmp_path):
 
 def test_rows_of_ours_have_a_look_of_their_own(outcome):
     looks = [_look(outcome.results, method) for method in outcome.results.present("method")]
-    assert len({(look["color"], look["linestyle"], look["marker"]) for look in looks}) == N_METHODS
+    assert len({(look["color"], look["linestyle"], look["marker"]) for look in looks}) == len(looks) >= N_METHODS
     own = [row for row in table_1(outcome.results).rows if row[1].ours not in PAPER_ROWS]
     assert len(own) == N_METHODS - len(PAPER_ROWS)
     assert all(text.paper == "" for row in own for text in row)

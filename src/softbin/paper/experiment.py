@@ -179,6 +179,8 @@ def _note_of_model(model: str, experiment: Experiment) -> str:
     if HELD_OUT in options.values():
         note += f"; each cell took the ridge from {RIDGES[0]:g} to {RIDGES[-1]:g} that was best on rows held out of "
         note += "its training rows (table_1.csv names it)"
+    if model == "DNN":
+        note += "; in our own rows tables start smooth and are trained by their steps (init='smooth', basis='steps')"
     return note + "."
 
 

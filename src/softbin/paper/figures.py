@@ -15,8 +15,8 @@ from softbin.paper.results import Results
 from softbin.whole_files import whole_file
 
 COLORS = {"CD": "#c4622d", "LLE": "#1f6fb4", "MGD": "#4f8f3a"}
-OWN = ("#8fbc5a", "#7b4fa3", "#008b8b", "#b8860b", "#4d4d4d", "#d16ba5")
-OWN_MARKERS = ("d", "D", "P", "X", "x", "*")
+OWN = ("#8fbc5a", "#7b4fa3", "#008b8b", "#b8860b", "#4d4d4d", "#d16ba5", "#a0522d", "#6a8caf")
+OWN_MARKERS = ("d", "D", "P", "X", "x", "*", "h", "<")
 STYLES = {"(5)": ":", "(10)": "-", "(100)": "--"}
 MARKERS = {"(5)": "v", "(10)": "o", "(100)": "s"}
 

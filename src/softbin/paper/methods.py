@@ -40,6 +40,8 @@ METHODS = (
     Method("LLE (100)", "soft:100", in_paper=True),
     Method("MGD, per column", PER_COLUMN, models=("LR",)),
     Method("LLE (100), smoothed", "soft:100", models=("LR",), options=(("ridge", 1.0), ("smoothness", "auto"))),
+    Method("LLE (10), smooth start", "soft:10", models=("DNN",)),
+    Method("LLE (40), smooth start", "soft:40", models=("DNN",)),
     Method("LLE (auto)", "soft:auto"),
     Method("CD (auto)", "hard:auto"),
     Method("raw columns", "raw"),
@@ -60,6 +62,8 @@ NETWORKS: dict[str, Options] = {
     "full": (),
     "small": (("depth", 2), ("embedding_dim", 8), ("epochs", 10), ("width", 128)),
 }
+# What a look-up table is in the paper: rows that start at random. Our own rows start smooth and train steps.
+PAPER_TABLES: Options = (("basis", "rows"), ("init", "random"))
 
 
 def installed(method: Method) -> bool:
@@ -69,5 +73,5 @@ def installed(method: Method) -> bool:
 
 def settings(method: Method, model: str, network: str) -> Options:
     """All options of one estimator, in order of their names."""
-    base = NETWORKS[network] if model == "DNN" else SETTINGS[model]
+    base = SETTINGS[model] if model != "DNN" else NETWORKS[network] + (PAPER_TABLES if method.in_paper else ())
     return tuple(sorted({**dict(base), **dict(method.options)}.items()))
