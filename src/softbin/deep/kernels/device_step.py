@@ -24,6 +24,16 @@ def gather_kernel(values, target, weight, rows, x, y, w, n_numbers, N_COLUMNS: t
 
 
 @triton.jit
+def lives_on(n, key, least):
+    """Dropout's coin of place n: whether it falls on the side that stays."""
+    coin = n.to(tl.uint32) ^ key.to(tl.uint32)
+    coin = (coin ^ (coin >> 16)) * 0x21F0AAAD
+    coin = (coin ^ (coin >> 15)) * 0x735A2D97
+    coin = (coin ^ (coin >> 15)) >> 8
+    return coin.to(tl.int32) >= least
+
+
+@triton.jit
 def activate_kernel(
     before, passed, out, alive, keys, n_numbers, least, scale,
     LAYER: tl.constexpr, RESIDUAL: tl.constexpr, DROPS: tl.constexpr, BLOCK: tl.constexpr,
@@ -34,11 +44,7 @@ def activate_kernel(
     h = tl.load(before + n, mask=there, other=0.0).to(tl.float32)
     lives = h > 0
     if DROPS:
-        coin = n.to(tl.uint32) ^ tl.load(keys + LAYER).to(tl.uint32)
-        coin = (coin ^ (coin >> 16)) * 0x21F0AAAD
-        coin = (coin ^ (coin >> 15)) * 0x735A2D97
-        coin = (coin ^ (coin >> 15)) >> 8
-        lives = lives & (coin.to(tl.int32) >= least)
+        lives = lives & lives_on(n, tl.load(keys + LAYER), least)
     # Why so: NaN is not alive, but must not vanish.
     h = tl.where(lives | (h != h), h * scale, 0.0)
     if RESIDUAL:
