@@ -106,19 +106,19 @@ def product(
 
 
 @triton.jit
-def activated(before, row, d, keys, least, scale, LAYER: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr):
+def activated(before, row, d, key, least, scale, WIDTH: tl.constexpr, DROPS: tl.constexpr):
     """drop(relu(before)), and where it is not cut off."""
     lives = before > 0
     if DROPS:
-        lives = lives & lives_on(row[:, None] * WIDTH + d[None, :], tl.load(keys + LAYER), least)
+        lives = lives & lives_on(row[:, None] * WIDTH + d[None, :], key, least)
     # Why so: NaN is not alive, but must not vanish.
     return tl.where(lives | (before != before), before * scale, 0.0), lives
 
 
 @triton.jit
 def layer_kernel(
-    x, matrix, bias, out, alive, keys, n_rows, least, scale,
-    LAYER: tl.constexpr, RESIDUAL: tl.constexpr, DROPS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
+    x, matrix, bias, out, alive, key, n_rows, least, scale,
+    RESIDUAL: tl.constexpr, DROPS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEEP: tl.constexpr,
 ):  # fmt: skip
     """out = x + drop(relu(x matrix' + bias)), the first x only where RESIDUAL."""
@@ -127,7 +127,7 @@ def layer_kernel(
     d = tl.program_id(0) % n_tiles * COLUMNS + tl.arange(0, COLUMNS)
     found = product(x, matrix, row, d, n_rows, SIZE, 1, SIZE, SIZE, WIDTH, ROWS, COLUMNS, DEEP)
     found += tl.load(bias + d, mask=d < WIDTH, other=0.0).to(tl.float32)[None, :]
-    h, lives = activated(found, row, d, keys, least, scale, LAYER, WIDTH, DROPS)
+    h, lives = activated(found, row, d, tl.load(key), least, scale, WIDTH, DROPS)
     inside = (row < n_rows)[:, None] & (d < WIDTH)[None, :]
     n = row[:, None] * WIDTH + d[None, :]
     if RESIDUAL:
@@ -154,8 +154,8 @@ def pulled(score, y, w, n_rows, BINARY: tl.constexpr):
 
 @triton.jit
 def last_layer_kernel(
-    x, matrix, bias, head, head_bias, y, w, slope, back, parts, keys, n_rows, n_parts_numbers, at_bias, at_head_bias,
-    at_sums, least, scale, LAYER: tl.constexpr, RESIDUAL: tl.constexpr, DROPS: tl.constexpr, BINARY: tl.constexpr,
+    x, matrix, bias, head, head_bias, y, w, slope, back, parts, key, n_rows, n_parts_numbers, at_bias, at_head_bias,
+    at_sums, least, scale, RESIDUAL: tl.constexpr, DROPS: tl.constexpr, BINARY: tl.constexpr,
     WIDTH: tl.constexpr, SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEEP: tl.constexpr,
 ):  # fmt: skip
     """The last layer, scores, losses, their slopes, and the gradient before its activation, a tile of whole rows."""
@@ -166,7 +166,7 @@ def last_layer_kernel(
     n = row[:, None] * WIDTH + d[None, :]
     found = product(x, matrix, row, d, n_rows, SIZE, 1, SIZE, SIZE, WIDTH, ROWS, COLUMNS, DEEP)
     found += tl.load(bias + d, mask=wide, other=0.0).to(tl.float32)[None, :]
-    h, lives = activated(found, row, d, keys, least, scale, LAYER, WIDTH, DROPS)
+    h, lives = activated(found, row, d, tl.load(key), least, scale, WIDTH, DROPS)
     if RESIDUAL:
         h += tl.load(x + n, mask=inside, other=0.0).to(tl.float32)
     weights = tl.load(head + d, mask=wide, other=0.0)

@@ -260,22 +260,23 @@ class FusedStep(Step):
         self._update()
 
     def _forward(self) -> tuple[Any, ...]:
-        keys = torch.randint(2**31 - 1, (len(self.layers),), device=self.device, dtype=torch.int32)
+        # Why four each: a kernel is compiled again for a pointer that is aligned in another way.
+        keys = torch.randint(2**31 - 1, (len(self.layers), 4), device=self.device, dtype=torch.int32)
         x, given = self._first_input()
         last = len(self.layers) - 1
         for i, layer in enumerate(self.layers):
             weight = self.folded if i == 0 and self.way.folded else self._view(self.half, layer.weight)
             bias = self._view(self.half, layer.bias)
             if i == last and self.way.head == "own":
-                self._last_layer(x, weight, bias, keys)
+                self._last_layer(x, weight, bias, keys[i])
             elif self.way.layers == "own":
-                self._layer(i, x, weight, bias, keys)
+                self._layer(i, x, weight, bias, keys[i])
             else:
                 torch.addmm(bias, x, weight.t(), out=self.scratch)
                 numbers = self.scratch.numel()
                 _device().activate_kernel[(-(-numbers // 2048),)](
-                    self.scratch, x, self.hidden[i], self.alive[i], keys, numbers, self._least, self._scale,
-                    LAYER=i, RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, BLOCK=2048, num_warps=8,
+                    self.scratch, x, self.hidden[i], self.alive[i], keys[i], numbers, self._least, self._scale,
+                    LAYER=0, RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, BLOCK=2048, num_warps=8,
                 )  # fmt: skip
             x = self.hidden[i]
         return given
@@ -317,19 +318,19 @@ class FusedStep(Step):
             numbers, N_COLUMNS=self.values.shape[1], BLOCK=512,
         )  # fmt: skip
 
-    def _layer(self, i: int, x: Tensor, weight: Tensor, bias: Tensor, keys: Tensor) -> None:
+    def _layer(self, i: int, x: Tensor, weight: Tensor, bias: Tensor, key: Tensor) -> None:
         tile, n_rows = self.tiles["layer"], len(x)
         _layers().layer_kernel[(-(-n_rows // tile["ROWS"]) * -(-self.width // tile["COLUMNS"]),)](
-            x, weight, bias, self.hidden[i], self.alive[i], keys, n_rows, self._least, self._scale, LAYER=i,
+            x, weight, bias, self.hidden[i], self.alive[i], key, n_rows, self._least, self._scale,
             RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, WIDTH=self.width, SIZE=x.shape[1], **tile,
         )  # fmt: skip
 
-    def _last_layer(self, x: Tensor, weight: Tensor, bias: Tensor, keys: Tensor) -> None:
+    def _last_layer(self, x: Tensor, weight: Tensor, bias: Tensor, key: Tensor) -> None:
         tile, n_rows, i = self.tiles["last"], len(x), len(self.layers) - 1
         _layers().last_layer_kernel[(-(-n_rows // tile["ROWS"]),)](
             x, weight, bias, self.head.weight, self.head.bias, self.target, self.weight, self.slope, self.backs[i],
-            self.parts, keys, n_rows, self.parts.shape[1], self._at_bias(i), self.at[self.head.bias] - self.base,
-            self.n_summed, self._least, self._scale, LAYER=i, RESIDUAL=self.residual and i > 0,
+            self.parts, key, n_rows, self.parts.shape[1], self._at_bias(i), self.at[self.head.bias] - self.base,
+            self.n_summed, self._least, self._scale, RESIDUAL=self.residual and i > 0,
             DROPS=self.dropout > 0, BINARY=self.loss.name == "binary", WIDTH=self.width, SIZE=x.shape[1], **tile,
         )  # fmt: skip
 
@@ -437,7 +438,7 @@ class FusedStep(Step):
             at_table, self.n_rest_programs, self.n_first_programs, self.matrix_parts.shape[1], self.parts.shape[1],
             len(self.parts), N_MATRIX_PARTS=self.n_splits, FOLDED=self.way.folded, N_FIELDS=self.embedding.n_fields,
             DIM=dim, WIDTH=self.width, STRIDE=self.n_in, LEVELS=self.most_levels,
-            BLOCK_DIM=max(16, power_of_two(dim)), UNFOLD=64, BLOCK=COLLECTED, NUMBERS=SUMMED, PARTS=128,
+            BLOCK_DIM=max(16, power_of_two(dim)), UNFOLD=64, BLOCK=COLLECTED, NUMBERS=SUMMED, PARTS=128, num_stages=1,
         )  # fmt: skip
         for from_, to, at in self.unsquared:
             _device().squares_kernel[(-(-(to - from_) // self.square_block),)](
