@@ -106,6 +106,72 @@ def product(
 
 
 @triton.jit
+def product_of_halves(
+    a, b, row, column, n_rows, A_STRIDE: tl.constexpr, SIZE: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr, DEEP: tl.constexpr,
+):  # fmt: skip
+    """``product`` with b' for a tile's left and right half."""
+    found, others = tl.zeros((ROWS, COLUMNS), tl.float32), tl.zeros((ROWS, COLUMNS), tl.float32)
+    row = tl.minimum(row, n_rows - 1)
+    other = column + COLUMNS
+    if WIDTH % COLUMNS != 0 or WIDTH < 2 * COLUMNS:
+        column, other = tl.minimum(column, WIDTH - 1), tl.minimum(other, WIDTH - 1)
+    k = tl.arange(0, DEEP)
+    a_at = a + row[:, None] * A_STRIDE + k[None, :]
+    b_at = b + k[:, None] + column[None, :] * SIZE
+    other_at = b + k[:, None] + other[None, :] * SIZE
+    for at in range(0, SIZE, DEEP):
+        if SIZE % DEEP == 0:
+            left = tl.load(a_at)
+            right = tl.load(b_at)
+            more = tl.load(other_at)
+        else:
+            left = tl.load(a_at, mask=(k < SIZE - at)[None, :], other=0.0)
+            right = tl.load(b_at, mask=(k < SIZE - at)[:, None], other=0.0)
+            more = tl.load(other_at, mask=(k < SIZE - at)[:, None], other=0.0)
+        found = tl.dot(left, right, found)
+        others = tl.dot(left, more, others)
+        a_at += DEEP
+        b_at += DEEP
+        other_at += DEEP
+    return found, others
+
+
+@triton.jit
+def stepped(
+    found, x, bias, row, d, n_rows, key, least, scale, RESIDUAL: tl.constexpr, DROPS: tl.constexpr, WIDTH: tl.constexpr
+):
+    """A layer's step, from its product, and its output."""
+    found += tl.load(bias + d, mask=d < WIDTH, other=0.0).to(tl.float32)[None, :]
+    own, _ = activated(found, row, d, tl.load(key), least, scale, WIDTH, DROPS)
+    return own, around(own, x, row, d, n_rows, RESIDUAL, WIDTH)
+
+
+@triton.jit
+def around(own, x, row, d, n_rows, RESIDUAL: tl.constexpr, WIDTH: tl.constexpr):
+    h = own
+    if RESIDUAL:
+        inside = (row < n_rows)[:, None] & (d < WIDTH)[None, :]
+        h += tl.load(x + row[:, None] * WIDTH + d[None, :], mask=inside, other=0.0).to(tl.float32)
+    return h
+
+
+@triton.jit
+def sent_back(
+    own, x, pull, head, back, parts, at_bias, row, d, n_rows, scale, RESIDUAL: tl.constexpr, WIDTH: tl.constexpr
+):
+    """The head's gradient, and that before the last activation."""
+    wide = d < WIDTH
+    h = around(own, x, row, d, n_rows, RESIDUAL, WIDTH)
+    tl.store(parts + d, tl.sum(pull[:, None] * h, 0), mask=wide)
+    weights = tl.load(head + d, mask=wide, other=0.0)
+    sent = tl.where(own > 0, pull[:, None] * weights[None, :] * scale, 0.0)
+    inside = (row < n_rows)[:, None] & wide[None, :]
+    tl.store(back + row[:, None] * WIDTH + d[None, :], sent.to(back.dtype.element_ty), mask=inside)
+    tl.store(parts + at_bias + d, tl.sum(sent, 0), mask=wide)
+
+
+@triton.jit
 def activated(before, row, d, key, least, scale, WIDTH: tl.constexpr, DROPS: tl.constexpr):
     """drop(relu(before)), and where it is not cut off."""
     lives = before > 0
@@ -159,18 +225,17 @@ def last_layer_kernel(
     WIDTH: tl.constexpr, SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEEP: tl.constexpr,
 ):  # fmt: skip
     """The last layer, scores, losses, their slopes, and the gradient before its activation, a tile of whole rows."""
+    HALF: tl.constexpr = COLUMNS // 2
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    d = tl.arange(0, COLUMNS)
-    there, wide = row < n_rows, d < WIDTH
-    inside = there[:, None] & wide[None, :]
-    n = row[:, None] * WIDTH + d[None, :]
-    found = product(x, matrix, row, d, n_rows, SIZE, 1, SIZE, SIZE, WIDTH, ROWS, COLUMNS, DEEP)
-    found += tl.load(bias + d, mask=wide, other=0.0).to(tl.float32)[None, :]
-    h, lives = activated(found, row, d, tl.load(key), least, scale, WIDTH, DROPS)
-    if RESIDUAL:
-        h += tl.load(x + n, mask=inside, other=0.0).to(tl.float32)
-    weights = tl.load(head + d, mask=wide, other=0.0)
-    score = tl.sum(h * weights[None, :], 1) + tl.load(head_bias)
+    d = tl.arange(0, HALF)
+    there = row < n_rows
+    # Why halves: a tile this wide fills the registers; what is made of it must not be there all at once.
+    found, others = product_of_halves(x, matrix, row, d, n_rows, SIZE, SIZE, WIDTH, ROWS, HALF, DEEP)
+    own, h = stepped(found, x, bias, row, d, n_rows, key, least, scale, RESIDUAL, DROPS, WIDTH)
+    score = tl.sum(h * tl.load(head + d, mask=d < WIDTH, other=0.0)[None, :], 1)
+    e = d + HALF
+    other, h = stepped(others, x, bias, row, e, n_rows, key, least, scale, RESIDUAL, DROPS, WIDTH)
+    score += tl.sum(h * tl.load(head + e, mask=e < WIDTH, other=0.0)[None, :], 1) + tl.load(head_bias)
     target = tl.load(y + row, mask=there, other=0.0)
     weight = tl.load(w + row, mask=there, other=0.0)
     loss, pull = pulled(score, target, weight, n_rows, BINARY)
@@ -178,10 +243,8 @@ def last_layer_kernel(
     loss = tl.where(there, weight * loss, 0.0)
     pull = tl.where(there, pull, 0.0)
     parts += tl.program_id(0) * n_parts_numbers
-    tl.store(parts + d, tl.sum(pull[:, None] * h, 0), mask=wide)
-    sent = tl.where(lives, pull[:, None] * weights[None, :] * scale, 0.0)
-    tl.store(back + n, sent.to(back.dtype.element_ty), mask=inside)
-    tl.store(parts + at_bias + d, tl.sum(sent, 0), mask=wide)
+    sent_back(own, x, pull, head, back, parts, at_bias, row, d, n_rows, scale, RESIDUAL, WIDTH)
+    sent_back(other, x, pull, head, back, parts, at_bias, row, e, n_rows, scale, RESIDUAL, WIDTH)
     tl.store(parts + at_head_bias, tl.sum(pull, 0))
     tl.store(parts + at_sums, tl.sum(loss, 0))
     tl.store(parts + at_sums + 1, tl.sum(weight, 0))
@@ -308,9 +371,8 @@ def matrices_kernel(
         )  # fmt: skip
     elif DEPTH > 1:
         other = (tile - first_tiles) // other_tiles
-        size = n_rows.to(tl.int64) * WIDTH
         matrix_part(
-            backs + (other + 1) * size, hidden + other * size, parts + other * step, (tile - first_tiles) % other_tiles,
+            backs + (other + 1).to(tl.int64) * n_rows * WIDTH, hidden + other.to(tl.int64) * n_rows * WIDTH, parts + other * step, (tile - first_tiles) % other_tiles,
             part * rows_each, end, n_rows, WIDTH, WIDTH, ROWS, COLUMNS, DEEP,
         )  # fmt: skip
 
