@@ -416,6 +416,33 @@ def unfold(
 
 
 @triton.jit
+def collect_matrix(parts, grads, n_numbers, block, n_parts_numbers, N_PARTS: tl.constexpr, BLOCK: tl.constexpr):
+    """One block of a matrix' gradient; its sum of squares."""
+    at = block * BLOCK + tl.arange(0, BLOCK)
+    found = summed(parts, at, at < n_numbers, n_parts_numbers, N_PARTS)
+    tl.store(grads + at, found, mask=at < n_numbers)
+    return tl.sum(found * found, 0)
+
+
+@triton.jit
+def collect_others(
+    parts, grads, sums, block, n_summed, n_parts_numbers, n_parts, NUMBERS: tl.constexpr, PARTS: tl.constexpr
+):
+    """Some of the sums beside the matrices; the sum of squares of those that are gradients."""
+    at = block * NUMBERS + tl.arange(0, NUMBERS)
+    there = at < n_parts_numbers
+    found = tl.zeros((NUMBERS,), tl.float32)
+    for first in range(0, n_parts, PARTS):
+        part = first + tl.arange(0, PARTS)
+        from_ = parts + part[:, None] * n_parts_numbers + at[None, :]
+        found += tl.sum(tl.load(from_, mask=(part < n_parts)[:, None] & there[None, :], other=0.0), 0)
+    tl.store(sums + at, found, mask=there)
+    tl.store(grads + at, found, mask=at < n_summed)
+    found = tl.where(at < n_summed, found, 0.0)
+    return tl.sum(found * found, 0)
+
+
+@triton.jit
 def collect_kernel(
     matrix_parts, parts, grads, flat, sums, squares, step, level_start, n_matrix_numbers, n_first_numbers, n_summed,
     at_first_part, at_rest, at_base, at_table, n_matrix_programs, n_first_programs, matrix_stride, parts_stride,
@@ -430,11 +457,10 @@ def collect_kernel(
     """
     program = tl.program_id(0)
     if program < n_matrix_programs:
-        at = program * BLOCK + tl.arange(0, BLOCK)
-        there = at < n_matrix_numbers
-        found = summed(matrix_parts, at, there, matrix_stride, N_MATRIX_PARTS)
-        tl.store(grads + at_rest + at, found, mask=there)
-        tl.store(squares + program, tl.sum(found * found, 0))
+        own = collect_matrix(
+            matrix_parts, grads + at_rest, n_matrix_numbers, program, matrix_stride, N_MATRIX_PARTS, BLOCK
+        )  # fmt: skip
+        tl.store(squares + program, own)
     elif program < n_matrix_programs + n_first_programs:
         if FOLDED:
             own = unfold(
@@ -442,24 +468,17 @@ def collect_kernel(
                 level_start, program - n_matrix_programs, N_MATRIX_PARTS, N_FIELDS, DIM, WIDTH, STRIDE, LEVELS, UNFOLD,
                 BLOCK_DIM,
             )  # fmt: skip
-            tl.store(squares + program, own)
         else:
-            at = (program - n_matrix_programs) * BLOCK + tl.arange(0, BLOCK)
-            there = at < n_first_numbers
-            found = summed(matrix_parts + at_first_part, at, there, matrix_stride, N_MATRIX_PARTS)
-            tl.store(grads + at, found, mask=there)
-            tl.store(squares + program, tl.sum(found * found, 0))
+            own = collect_matrix(
+                matrix_parts + at_first_part, grads, n_first_numbers, program - n_matrix_programs, matrix_stride,
+                N_MATRIX_PARTS, BLOCK,
+            )  # fmt: skip
+        tl.store(squares + program, own)
     else:
-        at = (program - n_matrix_programs - n_first_programs) * NUMBERS + tl.arange(0, NUMBERS)
-        there = at < parts_stride
-        found = tl.zeros((NUMBERS,), tl.float32)
-        for first in range(0, n_parts, PARTS):
-            part = first + tl.arange(0, PARTS)
-            from_ = parts + part[:, None] * parts_stride + at[None, :]
-            found += tl.sum(tl.load(from_, mask=(part < n_parts)[:, None] & there[None, :], other=0.0), 0)
-        tl.store(sums + at, found, mask=there)
-        tl.store(grads + at_base + at, found, mask=at < n_summed)
-        found = tl.where(at < n_summed, found, 0.0)
-        tl.store(squares + program, tl.sum(found * found, 0))
+        own = collect_others(
+            parts, grads + at_base, sums, program - n_matrix_programs - n_first_programs, n_summed, parts_stride,
+            n_parts, NUMBERS, PARTS,
+        )  # fmt: skip
+        tl.store(squares + program, own)
     if program == 0:
         tl.store(step, tl.load(step) + 1.0)
