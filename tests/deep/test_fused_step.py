@@ -32,6 +32,7 @@ WAYS = {
 }
 # Interpreted, large tiles take long and networks this small leave them empty.
 SMALL = {kind: {"ROWS": 32, "COLUMNS": 128 if kind == "last" else 64, "DEEP": 32} for kind in TILES}
+SMALL["layer"]["HALVES"] = 1
 each_way = pytest.mark.parametrize("ways", WAYS.values(), ids=list(WAYS))
 
 

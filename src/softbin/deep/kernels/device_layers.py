@@ -114,7 +114,7 @@ def product_of_halves(
     found, others = tl.zeros((ROWS, COLUMNS), tl.float32), tl.zeros((ROWS, COLUMNS), tl.float32)
     row = tl.minimum(row, n_rows - 1)
     other = column + COLUMNS
-    if WIDTH % COLUMNS != 0 or WIDTH < 2 * COLUMNS:
+    if WIDTH % (2 * COLUMNS) != 0:
         column, other = tl.minimum(column, WIDTH - 1), tl.minimum(other, WIDTH - 1)
     k = tl.arange(0, DEEP)
     a_at = a + row[:, None] * A_STRIDE + k[None, :]
@@ -185,21 +185,33 @@ def activated(before, row, d, key, least, scale, WIDTH: tl.constexpr, DROPS: tl.
 def layer_kernel(
     x, matrix, bias, out, alive, key, n_rows, least, scale,
     RESIDUAL: tl.constexpr, DROPS: tl.constexpr, WIDTH: tl.constexpr, SIZE: tl.constexpr,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEEP: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEEP: tl.constexpr, HALVES: tl.constexpr,
 ):  # fmt: skip
     """out = x + drop(relu(x matrix' + bias)), the first x only where RESIDUAL."""
     n_tiles: tl.constexpr = (WIDTH + COLUMNS - 1) // COLUMNS
     row = tl.program_id(0) // n_tiles * ROWS + tl.arange(0, ROWS)
-    d = tl.program_id(0) % n_tiles * COLUMNS + tl.arange(0, COLUMNS)
-    found = product(x, matrix, row, d, n_rows, SIZE, 1, SIZE, SIZE, WIDTH, ROWS, COLUMNS, DEEP)
-    found += tl.load(bias + d, mask=d < WIDTH, other=0.0).to(tl.float32)[None, :]
-    h, lives = activated(found, row, d, tl.load(key), least, scale, WIDTH, DROPS)
+    if HALVES:
+        half: tl.constexpr = COLUMNS // 2
+        d = tl.program_id(0) % n_tiles * COLUMNS + tl.arange(0, half)
+        found, others = product_of_halves(x, matrix, row, d, n_rows, SIZE, SIZE, WIDTH, ROWS, half, DEEP)
+        own, h = stepped(found, x, bias, row, d, n_rows, key, least, scale, RESIDUAL, DROPS, WIDTH)
+        keep(own, h, out, alive, row, d, n_rows, WIDTH)
+        e = d + half
+        other, h = stepped(others, x, bias, row, e, n_rows, key, least, scale, RESIDUAL, DROPS, WIDTH)
+        keep(other, h, out, alive, row, e, n_rows, WIDTH)
+    else:
+        d = tl.program_id(0) % n_tiles * COLUMNS + tl.arange(0, COLUMNS)
+        found = product(x, matrix, row, d, n_rows, SIZE, 1, SIZE, SIZE, WIDTH, ROWS, COLUMNS, DEEP)
+        own, h = stepped(found, x, bias, row, d, n_rows, key, least, scale, RESIDUAL, DROPS, WIDTH)
+        keep(own, h, out, alive, row, d, n_rows, WIDTH)
+
+
+@triton.jit
+def keep(own, h, out, alive, row, d, n_rows, WIDTH: tl.constexpr):
     inside = (row < n_rows)[:, None] & (d < WIDTH)[None, :]
     n = row[:, None] * WIDTH + d[None, :]
-    if RESIDUAL:
-        h += tl.load(x + n, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + n, h.to(out.dtype.element_ty), mask=inside)
-    tl.store(alive + n, lives.to(tl.int8), mask=inside)
+    tl.store(alive + n, (own > 0).to(tl.int8), mask=inside)
 
 
 @triton.jit
