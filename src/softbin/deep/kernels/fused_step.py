@@ -44,7 +44,7 @@ MOST_SPLITS = 16
 # Of the products: rows and columns of a tile, how deep a bite is, and what Triton makes of it.
 TILES: dict[str, dict[str, int]] = {
     "layer": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "HALVES": 1, "num_warps": 8, "num_stages": 3},
-    "last": {"ROWS": 64, "COLUMNS": 512, "DEEP": 32, "num_warps": 8, "num_stages": 3},
+    "last": {"ROWS": 64, "COLUMNS": 512, "DEEP": 64, "num_warps": 8, "num_stages": 3},
     "back": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "num_warps": 8, "num_stages": 3},
     "matrices": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "num_warps": 8, "num_stages": 3},
 }
