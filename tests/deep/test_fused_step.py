@@ -168,7 +168,7 @@ def test_a_level_in_the_wrong_place_is_noticed():
         step = FusedStep(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
         assert step.way.folded
         if broken:
-            step.level_start[1:] -= 1
+            step.level_start[1:] -= 3
         step(torch.arange(OPTIONS.batch_size, device=DEVICE), 1e-3)
         moments.append(step.optimizer.state[net.embedding.weight]["exp_avg"])
     assert float((moments[1] - moments[0]).norm() / moments[0].norm()) > 0.1

@@ -383,9 +383,11 @@ def matrices_kernel(
         )  # fmt: skip
     elif DEPTH > 1:
         other = (tile - first_tiles) // other_tiles
+        before = other.to(tl.int64) * n_rows * WIDTH
+        backs += before + n_rows * WIDTH
         matrix_part(
-            backs + (other + 1).to(tl.int64) * n_rows * WIDTH, hidden + other.to(tl.int64) * n_rows * WIDTH, parts + other * step, (tile - first_tiles) % other_tiles,
-            part * rows_each, end, n_rows, WIDTH, WIDTH, ROWS, COLUMNS, DEEP,
+            backs, hidden + before, parts + other * step, (tile - first_tiles) % other_tiles, part * rows_each, end,
+            n_rows, WIDTH, WIDTH, ROWS, COLUMNS, DEEP,
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 The same step as ``training.Step``, for what most trainings are (see ``fits``), without autograd in between:
 
-    gather rows, hats or lookup | per layer: product, bias, activation | scores, losses, back through the last activation
+    gather rows, hats or lookup | per layer: product, bias, activation | scores, losses, back through the last one
     per layer: product back, back through the activation before | gradients of all matrices | sums | AdamW, average
 
 Every product finishes its tile itself (device_layers.py), or cuBLAS makes it and a kernel behind it does the rest:
@@ -24,7 +24,15 @@ import torch
 from torch import Tensor, nn
 
 from softbin.deep.embeddings import BinEmbedding
-from softbin.deep.kernels.lookup import FEW_LEVELS, INSTALLED, arguments, gradient_into, launch, power_of_two
+from softbin.deep.kernels.lookup import (
+    FEW_LEVELS,
+    INSTALLED,
+    LARGEST_BLOCK_DIM,
+    arguments,
+    gradient_into,
+    launch,
+    power_of_two,
+)
 from softbin.deep.losses import Loss
 from softbin.deep.network import Network, Perceptron
 from softbin.deep.rows import Source
@@ -93,7 +101,8 @@ def can_fold(embedding: BinEmbedding) -> bool:
     # Why not along slopes: weights far from one, rounded, no longer add up to one. A field without levels has nowhere
     # to put what is wrong with a value.
     few = embedding.plan.n_levels <= min(MOST_FOLDED, 1.5 * embedding.n_fields * embedding.dim)
-    return few and 0 < min(sizes) and max(sizes) <= FEW_LEVELS and embedding.dim <= 64 and embedding.locate.linear is None
+    own = min(sizes) > 0 and max(sizes) <= FEW_LEVELS
+    return few and own and embedding.dim <= LARGEST_BLOCK_DIM and embedding.locate.linear is None
 
 
 class FusedStep(Step):
@@ -155,8 +164,8 @@ class FusedStep(Step):
     def _adopt(self) -> None:
         """The optimiser's state as views; what a checkpoint put there is copied first."""
         for parameter in self.parameters:
-            views = {"exp_avg": self._view(self.first_moment, parameter), "exp_avg_sq": self._view(self.second, parameter)}
-            views["step"] = self.t
+            flats = {"exp_avg": self.first_moment, "exp_avg_sq": self.second}
+            views = {"step": self.t, **{name: self._view(flat, parameter) for name, flat in flats.items()}}
             state = self.optimizer.state[parameter]
             for name, view in views.items():
                 if name in state and state[name].data_ptr() != view.data_ptr():
