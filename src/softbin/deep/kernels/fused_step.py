@@ -188,7 +188,7 @@ class FusedStep(Step):
         self.alive = torch.zeros((depth, n_rows, width), dtype=torch.int8, device=self.device)
         self.backs, self.passed = half(depth, n_rows, width), half(n_rows, width)
         self.scratch = half(n_rows, width)  # products of the library
-        self.side = torch.cuda.Stream(self.device) if self.device.type == "cuda" else None
+        self.side = torch.cuda.Stream(self.device) if self.device.type == "cuda" else None  # type: ignore[no-untyped-call]
         n_in = self.layers[0].weight.shape[1]
         if self.way.folded:
             plan = self.embedding.plan
