@@ -129,7 +129,7 @@ def peer_of(grid: Grid) -> tuple[str, nn.Module]:
 def network(embedding: nn.Module, device: torch.device, dropout: float = 0.1) -> Network:
     torch.manual_seed(0)
     shape = {"width": WIDTH, "depth": DEPTH, "dropout": dropout, "residual": True, "ensemble": 1}
-    return Network(embedding, Perceptron(N_COLUMNS * DIM, 1, **shape)).to(device).train()
+    return Network(embedding, Perceptron(N_COLUMNS, DIM, 1, **shape)).to(device).train()
 
 
 # Answers
@@ -139,7 +139,7 @@ def check(device: torch.device) -> Outcome:
     """Raises Disagreement where two ways to the same answer differ by more than rounding."""
     found = {}
     for n_bins in (N_BINS, MANY_BINS):
-        embedding = SoftBinEmbedding(grid_of(n_bins), DIM, init="random", random_state=0).to(device)
+        embedding = SoftBinEmbedding(grid_of(n_bins), DIM, init="random", basis="rows", random_state=0).to(device)
         values = torch.randn(BATCH, N_COLUMNS, device=device)
         if implementation(embedding.locate, values, embedding.weight) != "triton":
             raise Disagreement("the Triton kernels do not run here")
@@ -153,7 +153,7 @@ def check(device: torch.device) -> Outcome:
             raise Disagreement(f"gradients of {n_bins} bins differ from run to run")
         found[f"embedding, {n_bins} bins"] = _agree(outs[0], wanted, 1e-6)
         found[f"gradient of the table, {n_bins} bins"] = _agree(grads[0], wanted_grad, 1e-5)
-    embedding = SoftBinEmbedding(grid_of(N_BINS), DIM, init="random", random_state=0).to(device)
+    embedding = SoftBinEmbedding(grid_of(N_BINS), DIM, init="random", basis="rows", random_state=0).to(device)
     inside = torch.rand(1000, N_COLUMNS, device=device) * 4 - 2
     eager = EagerLookup(embedding).to(device)
     found["eager bucketize + gather"] = _agree(eager(inside), embedding(inside), 1e-5)
@@ -257,7 +257,7 @@ def time_epoch(rows: Rows, device: torch.device) -> list[float]:
 
 def time_embedding(batch: int, n_bins: int, ceilings: Outcome, device: torch.device) -> Outcome:
     """Forward and backward of the embedding alone, under autocast."""
-    embedding = SoftBinEmbedding(grid_of(n_bins), DIM, init="random").to(device)
+    embedding = SoftBinEmbedding(grid_of(n_bins), DIM, init="random", basis="rows").to(device)
     values = torch.randn(batch, N_COLUMNS, device=device)
     grad = torch.randn(batch, N_COLUMNS, DIM, device=device, dtype=torch.bfloat16)
 

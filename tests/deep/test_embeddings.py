@@ -28,7 +28,7 @@ each_implementation = pytest.mark.parametrize("name", IMPLEMENTATIONS)
 
 def definition(embedding, X):
     """Encoding times table, column by column, in float64."""
-    plan, table = embedding.plan, embedding.weight.detach().double().numpy()
+    plan, table = embedding.plan, embedding.table().detach().double().numpy()
     encode = hat if plan.soft else one_hot
     fields = []
     for at, levels, start in zip(plan.source, plan.columns, plan.level_start, strict=False):
@@ -60,8 +60,9 @@ def test_an_embedding_is_the_encoding_times_the_table(kind, name, monkeypatch):
 def test_a_swapped_row_is_noticed(kind):
     embedding = KINDS[kind][0](mixed_grid(), 5, init="random", random_state=0)
     broken = copy.deepcopy(embedding)
-    with torch.no_grad():
-        broken.weight[[0, 1]] = embedding.weight[[1, 0]]
+    swapped = embedding.table().detach().clone()
+    swapped[[0, 1]] = swapped[[1, 0]]
+    broken.set_table(swapped)
     X = known_values()
     with pytest.raises(AssertionError):
         np.testing.assert_allclose(broken(torch.as_tensor(X)).detach().numpy(), definition(embedding, X), atol=1e-5)
@@ -83,7 +84,7 @@ def test_gradients_are_those_of_the_function(name, monkeypatch):
     X = known_values()[:8]
     X[:, 3] = [0.3, 2.0, 0.5, 7.0, 3.0, 1.5, 11.0, -2.0]  # a special code is no place for a difference quotient
     values = torch.as_tensor(X).requires_grad_()
-    table = embedding.weight.detach().clone().requires_grad_()
+    table = embedding.table().detach().clone().requires_grad_()
     assert torch.autograd.gradcheck(lambda v, t: embed(embedding.locate, v, t), (values, table))
 
 
@@ -168,8 +169,7 @@ def test_knots_start_where_the_grid_has_them_and_stay_in_order():
     for before, after in zip(mixed_grid(), trained, strict=True):
         assert (before.edges[:1], before.edges[-1:]) == (after.edges[:1], after.edges[-1:])
     moved = SoftBinEmbedding(trained, 3)
-    with torch.no_grad():
-        moved.weight.copy_(moving.weight)
+    moved.set_table(moving.table())
     torch.testing.assert_close(moved(values), moving(values), rtol=1e-4, atol=1e-4)
 
 
@@ -210,7 +210,7 @@ def test_lle_is_ple_and_a_linear_map():
     values = torch.rand(50, 2, dtype=torch.float64)
     mapped = []
     for j, levels in enumerate(soft.plan.columns):
-        rows = soft.weight[int(soft.plan.level_start[j]) :][: levels.count]
+        rows = soft.table()[int(soft.plan.level_start[j]) :][: levels.count]
         mapped.append(rows[0] + ple.encode(values)[:, j, : levels.count - 1] @ rows.diff(dim=0))
     torch.testing.assert_close(soft(values), torch.stack(mapped, 1), rtol=1e-14, atol=1e-14)
 
@@ -258,7 +258,7 @@ def test_starts_repeat_and_unknown_ones_are_refused():
     drawn = SoftBinEmbedding(mixed_grid(), 4).weight
     torch.manual_seed(5)
     assert torch.equal(drawn, SoftBinEmbedding(mixed_grid(), 4).weight)
-    for options in ({"init": "zero"}, {"smoothness": -1.0}, {"dim": 0}, {"dim": True}):
+    for options in ({"init": "zero"}, {"basis": "hats"}, {"smoothness": -1.0}, {"dim": 0}, {"dim": True}):
         with pytest.raises(OptionError):
             SoftBinEmbedding(mixed_grid(), **{"dim": 4, **options})
 
@@ -266,10 +266,67 @@ def test_starts_repeat_and_unknown_ones_are_refused():
 def test_the_penalty_is_that_of_second_differences():
     grid = Grid((Boundaries((0, 1, 2, 3), missing="level"), Boundaries((0, 1, 2, 3), period=(0, 3))))
     embedding = SoftBinEmbedding(grid, 1, smoothness=0.5)
-    with torch.no_grad():
-        embedding.weight.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0, 100.0, 1.0, 0.0, 0.0])[:, None])
+    embedding.set_table(torch.tensor([1.0, 2.0, 3.0, 4.0, 100.0, 1.0, 0.0, 0.0])[:, None])
     assert float(embedding.penalty().detach()) == pytest.approx(0.5 * (0 + 0 + 4 + 1 + 1))
     assert float(SoftBinEmbedding(Grid((Boundaries((0.0,)),)), 1, smoothness=1.0).penalty().detach()) == 0
+
+
+# What is trained of a table
+
+
+@each_kind
+def test_steps_and_rows_are_two_forms_of_one_table(kind):
+    values = torch.as_tensor(known_values())
+    steps, rows = (
+        KINDS[kind][0](mixed_grid(), 5, init="random", basis=basis, random_state=0).double()
+        for basis in ("steps", "rows")
+    )
+    assert torch.equal(rows.table(), rows.weight)
+    steps.set_table(rows.table())
+    assert not torch.equal(steps.weight, rows.weight)
+    torch.testing.assert_close(steps.table(), rows.table(), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(steps(values), rows(values), rtol=1e-12, atol=1e-12)
+    with pytest.raises(OptionError, match="is not the shape"):
+        steps.set_table(rows.table()[1:])
+
+
+def test_a_step_moves_the_rows_above_it_in_its_column_and_no_other():
+    grid = Grid(
+        (
+            Boundaries((0, 1, 2, 3), missing="level", special=(9,)),
+            Boundaries((0, 1, 2, 3), period=(0, 3)),
+            Boundaries((0, 1)),
+        )
+    )
+    embedding = SoftBinEmbedding(grid, 2)
+    starts, n = embedding.plan.level_start.tolist(), embedding.plan.n_levels
+    before = embedding.table().detach()
+    for level in range(n):
+        moved = copy.deepcopy(embedding)
+        with torch.no_grad():
+            moved.weight[level] += 1
+        summed = {**dict.fromkeys(range(4), 4), **dict.fromkeys(range(starts[2], n), n)}
+        wanted = torch.zeros(n, 2)
+        wanted[level : summed.get(level, level + 1)] = 1  # codes, missing and circles: the row itself
+        torch.testing.assert_close(moved.table() - before, wanted, rtol=0, atol=1e-6)
+
+
+def test_gradients_of_steps_are_sums_of_those_of_rows():
+    embedding = SoftBinEmbedding(mixed_grid(), 3, init="random", random_state=0).double()
+    of_table = torch.randn(embedding.weight.shape, dtype=torch.float64)
+    (wanted,) = torch.autograd.grad(embedding.table(), embedding.weight, of_table)
+    torch.testing.assert_close(embedding.steps.gradient(of_table), wanted, rtol=1e-12, atol=1e-12)
+    assert torch.autograd.gradcheck(embedding.steps, embedding.weight)
+
+
+def test_many_steps_lose_nothing_to_the_columns_before():
+    """Sums run over all columns; what they add up to must not cost the last column its digits."""
+    grid = Grid((Boundaries(tuple(np.arange(10_001.0))),) * 3)
+    embedding = SoftBinEmbedding(grid, 1)
+    rows = 1e4 * torch.randn(embedding.weight.shape)
+    rows[-10_001:] /= 1e6
+    embedding.set_table(rows)
+    torch.testing.assert_close(embedding.table()[-10_001:], rows[-10_001:], rtol=1e-4, atol=1e-6)
 
 
 # What torch may do with them

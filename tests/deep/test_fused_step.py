@@ -1,6 +1,7 @@
 """The written-out training step beside the one that autograd makes, on a GPU, or interpreted (TRITON_INTERPRET=1)."""
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from torch.nn import functional
 
 from softbin import Boundaries, Grid
 from softbin.deep import SoftBinEmbedding
-from softbin.deep.kernels.fused_step import TILES, FusedStep, Ways, can_fold, fits
+from softbin.deep.kernels import fused_step
+from softbin.deep.kernels.fused_step import FusedStep, can_fold, fits
 from softbin.deep.kernels.lookup import INSTALLED, INTERPRETED
 from softbin.deep.losses import LOSSES
 from softbin.deep.network import Network, Perceptron
@@ -22,28 +24,24 @@ pytestmark = pytest.mark.skipif(
 on_gpu = pytest.mark.skipif(INTERPRETED, reason="needs a CUDA GPU")
 DEVICE = torch.device("cpu" if INTERPRETED else "cuda")
 OPTIONS = TrainingOptions(batch_size=100 if INTERPRETED else 1000, weight_decay=0.1)
-LIBRARY = {"layers": "library", "head": "library", "back": "library", "matrices": "library"}
-WAYS = {
-    "own, folded": Ways(),
-    "own, not folded": Ways(folded=False),
-    "joint": Ways(head="joint", back="library"),
-    "library, folded": Ways(folded=True, **LIBRARY),
-    "library, not folded": Ways(folded=False, **LIBRARY),
-}
-# Interpreted, large tiles take long and networks this small leave them empty.
-SMALL = {kind: {"ROWS": 32, "COLUMNS": 128 if kind == "last" else 64, "DEEP": 32} for kind in TILES}
-SMALL["layer"]["HALVES"] = 1
-each_way = pytest.mark.parametrize("ways", WAYS.values(), ids=list(WAYS))
 
 
-def network(dropout=0.0, residual=True, depth=3, n_bins=10, width=96, circle=False):
+@pytest.fixture(params=[True, False], ids=["folded", "not folded"])
+def folds(request, monkeypatch):
+    """Whether the first layer may be folded."""
+    if not request.param:
+        monkeypatch.setattr(fused_step, "can_fold", lambda embedding: False)
+    return request.param
+
+
+def network(dropout=0.0, residual=True, depth=3, n_bins=10, width=96, circle=False, basis="steps"):
     torch.manual_seed(0)
     columns = [Boundaries(tuple(np.linspace(-2, 2, n_bins + 1)), missing="level") for _ in range(5)]
     if circle:
         columns[1] = Boundaries((-2.0, -1.0, 0.0, 1.0), period=(-2.0, 1.0), special=(0.5,), missing="level")
-    embedding = SoftBinEmbedding(Grid(tuple(columns)), 8, random_state=0)
+    embedding = SoftBinEmbedding(Grid(tuple(columns)), 8, basis=basis, random_state=0)
     shape = {"width": width, "depth": depth, "dropout": dropout, "residual": residual, "ensemble": 1}
-    return Network(embedding, Perceptron(40, 1, **shape)).to(DEVICE).train()
+    return Network(embedding, Perceptron(embedding.n_fields, embedding.dim, 1, **shape)).to(DEVICE).train()
 
 
 def source(loss):
@@ -55,8 +53,12 @@ def source(loss):
     return Resident(Rows(values, target, weight / weight.mean()), OPTIONS.batch_size, DEVICE)
 
 
-def kind_of(ways):
-    return type("Variant", (FusedStep,), {"ways": ways, "tiles": SMALL if INTERPRETED else TILES})
+def alive(step, i):
+    """Where layer i does not cut off."""
+    if i == len(step.layers) - 1:
+        return step.backs[i] != 0  # known to nobody but its gradient
+    bits = step.alive[i][:, :, None] >> torch.arange(8, device=DEVICE) & 1
+    return bits.flatten(1)[:, : step.width] != 0
 
 
 def steps(kind, net, loss, n=2 if INTERPRETED else 6):
@@ -70,14 +72,17 @@ def steps(kind, net, loss, n=2 if INTERPRETED else 6):
 
 @pytest.mark.parametrize("loss", ["binary", "number"])
 @pytest.mark.parametrize(
-    "options", [{}, {"residual": False}, {"depth": 1}, {"depth": 5}, {"n_bins": 300}, {"circle": True}, {"width": 600}]
-)
-@each_way
-def test_it_is_the_same_step(loss, options, ways):
+    "options",
+    [
+        {}, {"residual": False}, {"depth": 1}, {"depth": 5}, {"n_bins": 300}, {"n_bins": 1100}, {"circle": True},
+        {"width": 601 if INTERPRETED else 600}, {"basis": "rows"},
+    ],
+)  # fmt: skip
+def test_it_is_the_same_step(loss, options, folds):
     nets = [network(**options).requires_grad_() for _ in range(3)]
-    wanted, got = steps(Step, nets[0], loss), steps(kind_of(ways), nets[1], loss)
-    assert got.way.folded == (can_fold(nets[1].embedding) and ways.folded is not False)
-    assert got.way.folded == ("not folded" not in got.name)
+    wanted, got = steps(Step, nets[0], loss), steps(FusedStep, nets[1], loss)
+    assert got.folds == (can_fold(nets[1].embedding) and folds)
+    assert got.folds == ("not folded" not in got.name)
     if INTERPRETED:  # everything in float32
         for ours, theirs in zip(nets[1].parameters(), nets[0].parameters(), strict=True):
             moments = [step.optimizer.state[of]["exp_avg"] for step, of in ((got, ours), (wanted, theirs))]
@@ -97,21 +102,19 @@ def test_it_is_the_same_step(loss, options, ways):
 
 
 @pytest.mark.parametrize("residual", [True, False])
-@each_way
-def test_gradients_with_dropout(residual, ways):
+def test_gradients_with_dropout(residual, folds):
     net = network(0.3, residual)
     exact = copy.deepcopy(net).double()
-    step = kind_of(ways)(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
+    step = FusedStep(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
     step.may_capture = False
     rows = torch.arange(OPTIONS.batch_size, device=DEVICE)
     step(rows, 0.0)
     x = exact.embedding(step.held.values[rows].double()).flatten(1)
     for i, layer in enumerate(exact.perceptron.layers):
         before = layer(x)
-        # What the last layer cuts off may be known to nobody but its gradient.
-        alive = (step.backs[i] if i == 2 else step.alive[i]) != 0
-        assert float(alive.double().sum() / (before > 0).sum()) == pytest.approx(0.7, abs=0.02)
-        h = torch.where(alive, before / 0.7, 0.0)
+        lives = alive(step, i)
+        assert float(lives.double().sum() / (before > 0).sum()) == pytest.approx(0.7, abs=0.02)
+        h = torch.where(lives, before / 0.7, 0.0)
         x = x + h if residual and i > 0 else h
     score = exact.perceptron.head(x[:, None])[:, 0, 0]
     losses = functional.binary_cross_entropy_with_logits(score, step.target.double(), reduction="none")
@@ -124,37 +127,35 @@ def test_gradients_with_dropout(residual, ways):
     assert float(step.loss_sum) == pytest.approx(mean, rel=0.01)
 
 
-def test_coins_follow_from_the_seed_and_differ_between_steps():
-    step = FusedStep(network(0.5), source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
-    step.may_capture = False
+def test_coins_follow_from_the_seed_and_the_step():
     found = []
-    for seed in (3, None, 3):
-        if seed is not None:
-            torch.manual_seed(seed)
+    for seed, done in ((3, 0), (3, 1), (4, 0), (3, 0)):
+        options = dataclasses.replace(OPTIONS, seed=seed)
+        step = FusedStep(network(0.5), source("binary"), LOSSES["binary"], options, DEVICE, 0.9)
+        step.may_capture = False
+        step.t.fill_(done)
         step(torch.arange(OPTIONS.batch_size, device=DEVICE), 0.0)
-        found.append(step.alive[0].clone())
+        found.append(alive(step, 0))
     assert not torch.equal(found[0], found[1])
-    assert torch.equal(found[0], found[2])
+    assert not torch.equal(found[0], found[2])
+    assert torch.equal(found[0], found[3])
 
 
 @on_gpu
-@each_way
-def test_steps_are_the_same_bits_in_every_run(ways):
+def test_steps_are_the_same_bits_in_every_run(folds):
     runs = []
     for _ in range(2):
         net = network(0.1)
-        torch.manual_seed(5)
-        steps(kind_of(ways), net, "binary")
+        steps(FusedStep, net, "binary")
         runs.append([parameter.detach().clone() for parameter in net.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*runs, strict=True))
 
 
-@each_way
-def test_nan_reaches_the_loss(ways):
+def test_nan_reaches_the_loss(folds):
     net = network()
     with torch.no_grad():
         net.perceptron.layers[1].bias[3] = torch.nan
-    step = kind_of(ways)(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
+    step = FusedStep(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
     step(torch.arange(OPTIONS.batch_size, device=DEVICE), 1e-3)
     assert step.loss_sum.isnan()
     assert net.perceptron.head.weight.isnan().any()
@@ -166,7 +167,7 @@ def test_a_level_in_the_wrong_place_is_noticed():
     for broken in (False, True):
         net = network()
         step = FusedStep(net, source("binary"), LOSSES["binary"], OPTIONS, DEVICE, 0.9)
-        assert step.way.folded
+        assert step.folds
         if broken:
             step.level_start[1:] -= 3
         step(torch.arange(OPTIONS.batch_size, device=DEVICE), 1e-3)

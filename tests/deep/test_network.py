@@ -11,7 +11,7 @@ from softbin.deep.network import MemberLinear, Perceptron
 
 def perceptron(ensemble=1, residual=True, n_out=2):
     torch.manual_seed(0)
-    return Perceptron(5, n_out, width=8, depth=3, dropout=0.0, residual=residual, ensemble=ensemble)
+    return Perceptron(5, 1, n_out, width=8, depth=3, dropout=0.0, residual=residual, ensemble=ensemble)
 
 
 @pytest.mark.parametrize("residual", [True, False])
@@ -40,10 +40,14 @@ def test_a_member_is_a_network_of_its_own_with_rank_one_matrices():
         torch.testing.assert_close(model(x)[:, m], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_members_start_with_signs_in_the_first_layer_only():
-    first, later = MemberLinear(50, 3, 4, signs=True), MemberLinear(50, 3, 4)
+def test_members_start_with_a_sign_per_field_in_the_first_layer_only():
+    first, later = MemberLinear(50, 3, 4, fields=25), MemberLinear(50, 3, 4)
     assert set(first.before.flatten().tolist()) == {-1.0, 1.0}
+    assert torch.equal(first.before[:, ::2], first.before[:, 1::2])
+    assert not torch.equal(first.before[0], first.before[1])
     assert set(later.before.flatten().tolist()) == {1.0}
+    model = Perceptron(10, 2, 1, width=8, depth=2, dropout=0.0, residual=True, ensemble=4)
+    assert [layer.fields for layer in model.layers] == [10, 0]
 
 
 def test_scores_of_losses_are_scikit_learns():

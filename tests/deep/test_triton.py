@@ -94,7 +94,7 @@ def test_both_ways_to_the_gradient_agree(few, monkeypatch):
     grid = Grid(tuple(Boundaries(tuple(np.linspace(-2, 2, n)), missing="level") for n in (3, 11, 60)))
     X = np.random.default_rng(0).normal(size=(300, 3)).astype(np.float32)
     X[::5] = np.nan
-    assert_parity(SoftBinEmbedding(grid, 16, init="random").to(DEVICE), torch.as_tensor(X, device=DEVICE))
+    assert_parity(SoftBinEmbedding(grid, 16, init="random", basis="rows").to(DEVICE), torch.as_tensor(X, device=DEVICE))
 
 
 @each_kind
@@ -112,7 +112,7 @@ def test_views_of_several_granularities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3)).astype(np.float32)
     bins = MultiBins((3, 10, 50)).fit(X, X[:, 0] + np.abs(X[:, 2]) > 0.5)
-    assert_parity(MultiBinEmbedding(bins, 4, init="random").to(DEVICE), torch.as_tensor(X, device=DEVICE))
+    assert_parity(MultiBinEmbedding(bins, 4, init="random", basis="rows").to(DEVICE), torch.as_tensor(X, device=DEVICE))
 
 
 @pytest.mark.parametrize("few", [0, 128])
@@ -120,7 +120,7 @@ def test_half_precision_rounds_once(few, monkeypatch):
     if INTERPRETED and few:
         pytest.skip("Triton's interpreter has no products in bfloat16")
     monkeypatch.setattr(kernels, "FEW_LEVELS", few)
-    embedding = SoftBinEmbedding(mixed_grid(), 16, init="random", random_state=0).to(DEVICE)
+    embedding = SoftBinEmbedding(mixed_grid(), 16, init="random", random_state=0, basis="rows").to(DEVICE)
     values = known(mixed_values(dtype=np.float32))
     wanted = by_definition(embedding.locate, values, embedding.weight, None)
     with torch.autocast(DEVICE, torch.bfloat16):
@@ -137,7 +137,7 @@ def test_half_precision_rounds_once(few, monkeypatch):
 @pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
 def test_units_fit_gradients_of_any_size(size, monkeypatch):
     monkeypatch.setattr(kernels, "FEW_LEVELS", 0)
-    embedding = SoftBinEmbedding(Grid((Boundaries((0.0, 1.0, 2.0)),)), 4, init="random").to(DEVICE)
+    embedding = SoftBinEmbedding(Grid((Boundaries((0.0, 1.0, 2.0)),)), 4, init="random", basis="rows").to(DEVICE)
     values = torch.rand(100, 1, device=DEVICE) * 2
     grads = []
     for name in ("triton", "definition"):
@@ -152,21 +152,21 @@ def test_units_fit_gradients_of_any_size(size, monkeypatch):
 def test_a_gradient_that_is_not_finite_stays_so(monkeypatch):
     for few in (0, 128):
         monkeypatch.setattr(kernels, "FEW_LEVELS", few)
-        embedding = SoftBinEmbedding(Grid((Boundaries((0.0, 1.0, 2.0)),)), 4, init="random").to(DEVICE)
+        embedding = SoftBinEmbedding(Grid((Boundaries((0.0, 1.0, 2.0)),)), 4, init="random", basis="rows").to(DEVICE)
         values = torch.full((8, 1), 0.5, device=DEVICE)
         (found,) = torch.autograd.grad(embedding(values).sum() * torch.nan, embedding.weight)
         assert found[:2].isnan().all()
 
 
 def test_no_rows():
-    embedding = SoftBinEmbedding(mixed_grid(), 4).to(DEVICE)
+    embedding = SoftBinEmbedding(mixed_grid(), 4, basis="rows").to(DEVICE)
     out = embedding(torch.zeros(0, 6, device=DEVICE))
     assert out.shape == (0, 6, 4)
     assert not torch.autograd.grad(out.sum(), embedding.weight)[0].any()
 
 
 def test_what_the_kernels_do_not_do_the_definition_does():
-    embedding = SoftBinEmbedding(mixed_grid(), 4, trainable_knots=True).to(DEVICE)
+    embedding = SoftBinEmbedding(mixed_grid(), 4, trainable_knots=True, basis="rows").to(DEVICE)
     values = known(mixed_values(dtype=np.float32))
     assert implementation(embedding.locate, values, embedding.weight) == "triton"
     assert implementation(embedding.locate, values, embedding.weight, embedding.knots()) == "definition"
@@ -180,16 +180,17 @@ def test_dropout_is_fair_and_differs_between_layers_and_places():
 
     n = 2**16
     ones, out = torch.ones(n, device=DEVICE), torch.empty(n, device=DEVICE)
-    keys = torch.tensor([123456789, 987654321], dtype=torch.int32, device=DEVICE)
+    step = torch.tensor(7.0, device=DEVICE)
     coins = []
     for layer in range(2):
-        alive = torch.empty(n, dtype=torch.int8, device=DEVICE)
+        alive = torch.empty(n // 8, dtype=torch.uint8, device=DEVICE)
         activate_kernel[(n // 2048,)](
-            ones, ones, out, alive, keys, n, round(0.3 * 2**24), 1 / 0.7, LAYER=layer, RESIDUAL=layer > 0, DROPS=True,
-            BLOCK=2048,
+            ones, ones, out, alive, step, 123456789, n // 512, round(0.3 * 2**24), 1 / 0.7, WIDTH=512, BYTES=64,
+            LAYER=layer, RESIDUAL=layer > 0, DROPS=True, ROWS=4, COLUMNS=512,
         )  # fmt: skip
-        torch.testing.assert_close(out, (alive != 0) / 0.7 + (layer > 0))
-        coins.append(alive.double())
+        lives = (alive[:, None] >> torch.arange(8, device=DEVICE) & 1).flatten()
+        torch.testing.assert_close(out, lives / 0.7 + (layer > 0))
+        coins.append(lives.double())
     for places in (coins[0], coins[1], coins[0][::512], coins[1][3::512]):
         assert abs(float(places.mean()) - 0.7) < 4 * (0.21 / len(places)) ** 0.5
     pairs = [coins, *((coin[:-gap], coin[gap:]) for coin in coins for gap in (1, 2, 512))]
@@ -201,7 +202,7 @@ def test_dropout_is_fair_and_differs_between_layers_and_places():
 @pytest.mark.parametrize("n_bins", [10, 1000])
 def test_gradients_are_the_same_bits_in_every_run(n_bins):
     grid = Grid(tuple(Boundaries(tuple(np.linspace(-3, 3, n_bins + 1)), missing="level") for _ in range(8)))
-    embedding = SoftBinEmbedding(grid, 16, init="random").to(DEVICE)
+    embedding = SoftBinEmbedding(grid, 16, init="random", basis="rows").to(DEVICE)
     values = torch.randn(50_000, 8, device=DEVICE)
     grad = torch.randn(50_000, 8, 16, device=DEVICE)
     found = [torch.autograd.grad(embedding(values), embedding.weight, grad)[0] for _ in range(5)]
@@ -212,7 +213,7 @@ def test_gradients_are_the_same_bits_in_every_run(n_bins):
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_and_captured(monkeypatch):
     monkeypatch.delenv("SOFTBIN_DEEP")
-    embedding = SoftBinEmbedding(mixed_grid(), 4, random_state=0)
+    embedding = SoftBinEmbedding(mixed_grid(), 4, random_state=0, basis="rows")
     model = nn.Sequential(embedding, nn.Flatten(), nn.Linear(24, 2)).to(DEVICE)
     values = known(mixed_values(dtype=np.float32))
     assert implementation(embedding.locate, values, embedding.weight) == "triton"

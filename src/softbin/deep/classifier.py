@@ -41,6 +41,8 @@ class DeepClassifier(ClassifierMixin, DeepModel):  # type: ignore[misc]
         Epochs without a better validation score after which it stops; None never stops.
     init : {"smooth", "random"}, default="smooth"
         How tables start: as a smooth function of the knot, or with unrelated rows.
+    basis : {"steps", "rows"}, default="steps"
+        What is trained of a table: the steps from each row to the next, or the rows themselves.
     smoothness : float, default=0.0
         Penalty on second differences of the tables.
     random_state : int, RandomState or None, default=0
@@ -85,6 +87,7 @@ class DeepClassifier(ClassifierMixin, DeepModel):  # type: ignore[misc]
         validation_fraction: float = 0.1,
         patience: int | None = 8,
         init: str = "smooth",
+        basis: str = "steps",
         smoothness: float = 0.0,
         random_state: Any = 0,
         progress: bool = False,
@@ -107,6 +110,7 @@ class DeepClassifier(ClassifierMixin, DeepModel):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.init = init
+        self.basis = basis
         self.smoothness = smoothness
         self.random_state = random_state
         self.progress = progress

@@ -6,7 +6,7 @@ missing. A hard bin is a row (paper: CD); a value between two knots is the mix o
     out = (1 - f) E[k] + f E[k + 1],      f = (x - v_k) / (v_{k+1} - v_k)
 
 which is a lookup of two rows and one fraction. It is the same function class as piecewise-linear encoding and a linear
-map, E_0 + PLE(x) diff(E), in a basis whose Gram matrix stays well conditioned however many knots there are.
+map, E_0 + PLE(x) diff(E). What is trained is diff(E) as there, or E itself: see ``steps``.
 """
 
 from typing import Any
@@ -19,6 +19,7 @@ from softbin.boundaries.grid import Grid
 from softbin.deep.locate import Edges, Locate, plan_of
 from softbin.deep.lookup import embed
 from softbin.deep.starts import start_table
+from softbin.deep.steps import BASES, Steps
 from softbin.encodings.encoder import BinEncoder
 from softbin.encodings.plan import Levels, Plan
 from softbin.errors import OptionError
@@ -27,25 +28,30 @@ from softbin.errors import OptionError
 class BinEmbedding(nn.Module):
     """The shared half of HardBinEmbedding, SoftBinEmbedding and MultiBinEmbedding; use those.
 
-    ``weight`` is the table (levels, dim), ``plan.level_start`` says which rows are whose.
+    ``weight`` is what is trained, ``table()`` has a row per level; ``plan.level_start`` says which rows are whose.
     """
 
     bends: Tensor
 
     def __init__(
-        self, plan: Plan, dim: int, *, init: str, smoothness: float, trainable_knots: bool, random_state: int | None
-    ) -> None:
+        self, plan: Plan, dim: int, *, init: str, basis: str, smoothness: float, trainable_knots: bool,
+        random_state: int | None,
+    ) -> None:  # fmt: skip
         super().__init__()
+        if basis not in BASES:
+            raise OptionError(f"basis: {basis!r} is not one of {', '.join(map(repr, BASES))}")
         if isinstance(dim, bool) or not hasattr(dim, "__index__") or dim < 1:
             raise OptionError(f"dim: {dim!r} is not a number of coordinates; pass 1 or more")
         if not smoothness >= 0:
             raise OptionError(f"smoothness: {smoothness!r} is not a strength; pass 0 or more")
         self.plan = plan
         self.init = init
+        self.basis = basis
         self.smoothness = float(smoothness)
         self.random_state = random_state
         self.locate = Locate(plan)
         self.weight = nn.Parameter(torch.empty(plan.n_levels, dim))
+        self.steps = Steps(plan) if basis == "steps" else None
         self.knots = TrainedKnots(plan) if trainable_knots else None
         self.register_buffer("bends", torch.as_tensor(_bends(plan)), persistent=False)
         self.reset_parameters()
@@ -53,19 +59,29 @@ class BinEmbedding(nn.Module):
     def reset_parameters(self) -> None:
         """The table as it starts: the same for the same ``random_state``, else drawn from torch's own generator."""
         seed = int(torch.randint(2**31, ()).item()) if self.random_state is None else self.random_state
-        table = start_table(self.init, self.plan, self.weight.shape[1], np.random.default_rng(seed))
-        with torch.no_grad():
-            self.weight.copy_(torch.as_tensor(table))
+        self.set_table(torch.as_tensor(start_table(self.init, self.plan, self.dim, np.random.default_rng(seed))))
         if self.knots is not None:
             self.knots.reset_parameters()
 
     def forward(self, values: Tensor) -> Tensor:
         """(batch, columns) -> (batch, fields, dim). NaN takes the missing row; where there is none, NaN comes out."""
-        return embed(self.locate, values, self.weight, None if self.knots is None else self.knots())
+        return embed(self.locate, values, self.table(), None if self.knots is None else self.knots())
+
+    def table(self) -> Tensor:
+        """The rows of all levels, (levels, dim)."""
+        return self.weight if self.steps is None else self.steps(self.weight)
+
+    @torch.no_grad()
+    def set_table(self, rows: Tensor) -> None:
+        """Makes these the rows, (levels, dim)."""
+        if rows.shape != self.weight.shape:
+            raise OptionError(f"rows: {tuple(rows.shape)} is not the shape of this table, {tuple(self.weight.shape)}")
+        self.weight.copy_(rows if self.steps is None else self.steps.inverse(rows.to(self.weight.device)))
 
     def penalty(self) -> Tensor:
         """``smoothness`` times the sum of squared second differences along each column's knots; add it to the loss."""
-        left, middle, right = (self.weight[self.bends[:, i]] for i in range(3))
+        table = self.table()
+        left, middle, right = (table[self.bends[:, i]] for i in range(3))
         return self.smoothness * (left - 2 * middle + right).square().sum()
 
     @property
@@ -92,6 +108,8 @@ class HardBinEmbedding(BinEmbedding):
     dim : int
     init : {"smooth", "random"}, default="smooth"
         Rows that start as a smooth function of their bin, or unrelated ones.
+    basis : {"steps", "rows"}, default="steps"
+        What is trained: the steps from each row to the next, which keeps neighbours together, or the rows themselves.
     smoothness : float, default=0.0
         Strength of ``penalty()``.
     random_state : int or None, default=None
@@ -113,11 +131,14 @@ class HardBinEmbedding(BinEmbedding):
         dim: int,
         *,
         init: str = "smooth",
+        basis: str = "steps",
         smoothness: float = 0.0,
         random_state: int | None = None,
     ) -> None:
-        plan = plan_of(grid, soft=False)
-        super().__init__(plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state)
+        super().__init__(
+            plan_of(grid, soft=False), dim, init=init, basis=basis, smoothness=smoothness, trainable_knots=False,
+            random_state=random_state,
+        )  # fmt: skip
 
 
 class SoftBinEmbedding(BinEmbedding):
@@ -131,6 +152,8 @@ class SoftBinEmbedding(BinEmbedding):
     dim : int
     init : {"smooth", "random"}, default="smooth"
         Rows that start as a smooth function of their knot, or unrelated ones.
+    basis : {"steps", "rows"}, default="steps"
+        What is trained: the steps from each row to the next, which keeps neighbours together, or the rows themselves.
     smoothness : float, default=0.0
         Strength of ``penalty()``: squared second differences of neighbouring rows (round a circle, too).
     trainable_knots : bool, default=False
@@ -144,7 +167,7 @@ class SoftBinEmbedding(BinEmbedding):
     >>> from softbin import Boundaries, Grid
     >>> from softbin.deep import SoftBinEmbedding
     >>> embedding = SoftBinEmbedding(Grid((Boundaries((0, 20, 40)),)), 1)
-    >>> _ = embedding.weight.data.copy_(torch.tensor([[0.0], [1.0], [5.0]]))
+    >>> embedding.set_table(torch.tensor([[0.0], [1.0], [5.0]]))
     >>> embedding(torch.tensor([[10.0], [30.0]])).flatten().tolist()
     [0.5, 3.0]
     """
@@ -155,14 +178,15 @@ class SoftBinEmbedding(BinEmbedding):
         dim: int,
         *,
         init: str = "smooth",
+        basis: str = "steps",
         smoothness: float = 0.0,
         trainable_knots: bool = False,
         random_state: int | None = None,
     ) -> None:
-        plan = plan_of(grid, soft=True)
         super().__init__(
-            plan, dim, init=init, smoothness=smoothness, trainable_knots=trainable_knots, random_state=random_state
-        )
+            plan_of(grid, soft=True), dim, init=init, basis=basis, smoothness=smoothness,
+            trainable_knots=trainable_knots, random_state=random_state,
+        )  # fmt: skip
 
     def trained_grid(self) -> Grid:
         """The grid with its knots where training has moved them."""
@@ -185,7 +209,7 @@ class MultiBinEmbedding(BinEmbedding):
     grid : fitted MultiBins, or its ``plan_``
         A grid alone does not say which table column each of its columns reads.
     dim : int
-    init, smoothness, random_state
+    init, basis, smoothness, random_state
         As in HardBinEmbedding.
     """
 
@@ -195,13 +219,16 @@ class MultiBinEmbedding(BinEmbedding):
         dim: int,
         *,
         init: str = "smooth",
+        basis: str = "steps",
         smoothness: float = 0.0,
         random_state: int | None = None,
     ) -> None:
         if isinstance(grid, Grid):
             raise OptionError("grid: a grid does not say which column is read several times; pass a fitted MultiBins")
-        plan = grid.plan_ if isinstance(grid, BinEncoder) else grid
-        super().__init__(plan, dim, init=init, smoothness=smoothness, trainable_knots=False, random_state=random_state)
+        super().__init__(
+            grid.plan_ if isinstance(grid, BinEncoder) else grid, dim, init=init, basis=basis, smoothness=smoothness,
+            trainable_knots=False, random_state=random_state,
+        )  # fmt: skip
 
 
 class TrainedKnots(nn.Module):

@@ -58,7 +58,7 @@ def make_network(blueprint: Blueprint, seed: int) -> Network:
         embedding = make_embedding(blueprint.plan, blueprint.asked, blueprint.ple_grid, seed)
         shape = blueprint.shape
         perceptron = Perceptron(
-            embedding.n_fields * embedding.dim, blueprint.n_outputs,  # type: ignore[operator, arg-type]
+            embedding.n_fields, embedding.dim, blueprint.n_outputs,  # type: ignore[arg-type]
             width=shape.width, depth=shape.depth, dropout=shape.dropout, residual=shape.residual,
             ensemble=shape.ensemble,
         )  # fmt: skip

@@ -43,7 +43,7 @@ def make_embedding(plan: Plan, asked: Input, ple_grid: Grid | None, seed: int) -
     if asked.peer is not None:
         return Scored(plan, PEERS[asked.peer](plan, asked.dim, ple_grid))
     kind = MultiBinEmbedding if plan.views is not None else SoftBinEmbedding if plan.soft else HardBinEmbedding
-    return kind(plan, asked.dim, init=asked.init, smoothness=asked.smoothness, random_state=seed)
+    return kind(plan, asked.dim, init=asked.init, basis=asked.basis, smoothness=asked.smoothness, random_state=seed)
 
 
 def make_ple_grid(plan: Plan, table: Table, n_bins: int) -> Grid:

@@ -109,7 +109,7 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
         """Fits encoder and network to ``goal``, then sets both. ``target`` is the same as rules for bins see it."""
         asked, encoder = input_of(
             self.bins, whole("embedding_dim", self.embedding_dim, 1), one_of("init", self.init, ("smooth", "random")),
-            number("smoothness", self.smoothness, 0, np.inf),
+            one_of("basis", self.basis, ("steps", "rows")), number("smoothness", self.smoothness, 0, np.inf),
         )  # fmt: skip
         shape = self._shape()
         fraction = number("validation_fraction", self.validation_fraction, 0, 1)

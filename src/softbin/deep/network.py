@@ -4,7 +4,8 @@
 
 ``residual=False`` leaves the sum out. An ensemble of k is k such networks whose matrices differ by rank one only
 (BatchEnsemble; TabM, Gorishniy et al. 2025): member m has A x = s_m * (W (r_m * x)) + b_m with one W for all; the
-signs of r in the first layer are random, every other r and s starts at one, and each member has a head of its own.
+signs of r in the first layer are random, one per member and field, so that a member sees every embedding whole; every
+other r and s starts at one, and each member has a head of its own.
 Their losses are averaged in training, their predictions afterwards.
 """
 
@@ -14,11 +15,14 @@ from torch.nn import functional
 
 
 class MemberLinear(nn.Module):
-    """k linear maps that differ by rank one: (batch, k, n_in) -> (batch, k, n_out)."""
+    """k linear maps that differ by rank one: (batch, k, n_in) -> (batch, k, n_out).
 
-    def __init__(self, n_in: int, n_out: int, n_members: int, *, signs: bool = False) -> None:
+    ``fields``: how many equal parts of the input get a random sign each; 0: none does.
+    """
+
+    def __init__(self, n_in: int, n_out: int, n_members: int, *, fields: int = 0) -> None:
         super().__init__()
-        self.signs = signs
+        self.fields = fields
         self.weight = nn.Parameter(torch.empty(n_out, n_in))
         self.before = nn.Parameter(torch.empty(n_members, n_in))
         self.after = nn.Parameter(torch.empty(n_members, n_out))
@@ -30,9 +34,11 @@ class MemberLinear(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound)
         nn.init.ones_(self.after)
         nn.init.uniform_(self.bias, -bound, bound)
-        with torch.no_grad():
-            signs = torch.randint_like(self.before, 2) * 2 - 1
-            self.before.copy_(signs if self.signs else torch.ones_like(signs))
+        nn.init.ones_(self.before)
+        if self.fields:
+            with torch.no_grad():
+                parts = self.before.view(len(self.before), self.fields, -1)
+                parts *= torch.randint_like(parts[:, :, :1], 2) * 2 - 1
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.linear(x * self.before, self.weight) * self.after + self.bias
@@ -57,19 +63,20 @@ class Heads(nn.Module):
 
 
 class Perceptron(nn.Module):
-    """(batch, n_in) -> scores (batch, ensemble, n_out)."""
+    """(batch, fields * dim) -> scores (batch, ensemble, n_out)."""
 
     def __init__(
-        self, n_in: int, n_out: int, *, width: int, depth: int, dropout: float, residual: bool, ensemble: int
-    ) -> None:
+        self, fields: int, dim: int, n_out: int, *, width: int, depth: int, dropout: float, residual: bool,
+        ensemble: int,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.ensemble = ensemble
         self.residual = residual
-        sizes = [n_in, *[width] * depth]
+        sizes = [fields * dim, *[width] * depth]
         self.layers = nn.ModuleList(
             nn.Linear(sizes[i], sizes[i + 1])
             if ensemble == 1
-            else MemberLinear(sizes[i], sizes[i + 1], ensemble, signs=i == 0)
+            else MemberLinear(sizes[i], sizes[i + 1], ensemble, fields=fields if i == 0 else 0)
             for i in range(depth)
         )
         self.dropout = nn.Dropout(dropout)

@@ -25,6 +25,7 @@ class Input:
     n_bins: int = 0  # of PLE
     dim: int = 16
     init: str = "smooth"
+    basis: str = "rows"  # of files that do not say
     smoothness: float = 0.0
 
 
@@ -39,14 +40,14 @@ class Shape:
     ensemble: int
 
 
-def input_of(bins: Any, dim: int, init: str, smoothness: float) -> tuple[Input, BinEncoder]:
+def input_of(bins: Any, dim: int, init: str, basis: str, smoothness: float) -> tuple[Input, BinEncoder]:
     """What ``bins`` asks for, and the encoder behind it, to be fitted unless it is."""
     if not isinstance(bins, str) or bins.partition(":")[0] not in PEER_NAMES:
-        return Input(None, 0, dim, init, smoothness), _encoder_of(bins)
+        return Input(None, 0, dim, init, basis, smoothness), _encoder_of(bins)
     peer, colon, rest = bins.partition(":")
     if colon and not (peer == "ple" and rest.isascii() and rest.isdigit() and int(rest) > 0):
         raise OptionError(f"bins: {bins!r} is not a short name; only bins have a number: write {peer!r}, or 'ple:48'")
-    return Input(peer, int(rest) if colon else PLE_BINS, dim, init, smoothness), SoftBins(SCORE_BINS)
+    return Input(peer, int(rest) if colon else PLE_BINS, dim, init, basis, smoothness), SoftBins(SCORE_BINS)
 
 
 def _encoder_of(bins: Any) -> BinEncoder:

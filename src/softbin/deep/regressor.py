@@ -41,6 +41,7 @@ class DeepRegressor(RegressorMixin, DeepModel):  # type: ignore[misc]
         validation_fraction: float = 0.1,
         patience: int | None = 8,
         init: str = "smooth",
+        basis: str = "steps",
         smoothness: float = 0.0,
         random_state: Any = 0,
         progress: bool = False,
@@ -63,6 +64,7 @@ class DeepRegressor(RegressorMixin, DeepModel):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.init = init
+        self.basis = basis
         self.smoothness = smoothness
         self.random_state = random_state
         self.progress = progress

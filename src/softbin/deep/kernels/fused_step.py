@@ -2,11 +2,12 @@
 
 The same step as ``training.Step``, for what most trainings are (see ``fits``), without autograd in between:
 
-    gather rows, hats or lookup | per layer: product, bias, activation | scores, losses, back through the last one
+    gather rows, hats or lookup | per layer: product, activation | scores, losses, and back through the last activation
     per layer: product back, back through the activation before | gradients of all matrices | sums | AdamW, average
 
-Every product finishes its tile itself (device_layers.py), or cuBLAS makes it and a kernel behind it does the rest:
-``Ways`` says which, and whether the first layer is folded into the table.
+Products of matrices are cuBLAS's, everything between two of them is one kernel. A small table is folded into the first
+layer (device_fold.py). What goes around the layers (residuals) is never stored on its way back: products add up in
+``sent``, and the head's share, slope x head, comes on top wherever it is read.
 
 Parameters, gradients, both moments and the average lie in one flat buffer each, so that the whole optimiser is one
 pass; the parameters of the network, the optimiser's state and ``averages`` are views of them. Weights of the products
@@ -16,8 +17,6 @@ bins and products of table and matrix instead of embeddings. Every run gives the
 """
 
 import math
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import torch
@@ -40,38 +39,17 @@ from softbin.deep.training import Step, TrainingOptions
 
 HALF = torch.bfloat16
 ALIGNED = 64  # numbers
-SCORED_ROWS = 8  # in one tile
-JOINT_ROWS = 4
-COLLECTED = 1024  # numbers of a program that sums parts of matrices
-SUMMED = 16  # numbers of one that sums many parts
-TILE = {"ROWS": 32, "COLUMNS": 128}
-MOST_PARTS = 2048
 WIDEST = 2048
 MOST_FOLDED = 1024  # levels of a table that the first layer is folded into
-MOST_SPLITS = 16
-# Of the products: rows and columns of a tile, how deep a bite is, and what Triton makes of it.
-TILES: dict[str, dict[str, int]] = {
-    "layer": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "HALVES": 1, "num_warps": 8, "num_stages": 3},
-    "last": {"ROWS": 64, "COLUMNS": 512, "DEEP": 64, "num_warps": 8, "num_stages": 3},
-    "back": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "num_warps": 8, "num_stages": 3},
-    "matrices": {"ROWS": 128, "COLUMNS": 256, "DEEP": 64, "num_warps": 8, "num_stages": 3},
-}
-SPREAD = 132  # programs that run side by side
-
-
-@dataclass(frozen=True)
-class Ways:
-    """Who makes the products: "own" kernels, or the "library" and a kernel behind it.
-
-    ``head``: "own" scores inside the last layer's product, "joint" in one kernel behind it, "library" in two.
-    ``folded`` None: where the table is small.
-    """
-
-    folded: bool | None = None
-    layers: str = "own"
-    head: str = "own"
-    back: str = "own"
-    matrices: str = "own"
+MOST_SPLITS = 8  # parts of a batch whose products make a matrix' gradient, side by side
+MOST_PARTS = 512
+HATS = {"BLOCK": 64, "num_warps": 1}
+ACTIVATED = {"ROWS": 4, "COLUMNS": 512, "num_warps": 8}
+LAST = {"num_warps": 4}
+LAST_NUMBERS = 2048  # of a program at once
+BACK = {"ROWS": 32, "COLUMNS": 128, "num_warps": 4}
+COLLECTED = 1024  # numbers of a program that sums parts of matrices
+SUMMED = 16  # numbers of one that sums many parts
 
 
 def fits(network: nn.Module, source: Source, loss: Loss, options: TrainingOptions, device: torch.device) -> bool:
@@ -109,8 +87,6 @@ class FusedStep(Step):
     """``Step`` for networks that ``fits`` is true of."""
 
     name: ClassVar[str] = "fused kernels"
-    ways: ClassVar[Ways] = Ways()
-    tiles: ClassVar[dict[str, dict[str, int]]] = TILES
 
     def __init__(
         self, network: Network, source: Source, loss: Loss, options: TrainingOptions, device: torch.device, keep: float
@@ -123,18 +99,10 @@ class FusedStep(Step):
         self.residual = network.perceptron.residual
         self.width = int(self.head.weight.shape[1])
         self.half_type = HALF if device.type == "cuda" else torch.float32  # Triton's interpreter has no half products
-        self._choose()
+        self.folds = can_fold(self.embedding)
+        self.name = f"fused kernels, first layer {'folded' if self.folds else 'not folded'}"  # type: ignore[misc]
         self._flatten()
         self._allocate(options.batch_size)
-
-    def _choose(self) -> None:
-        """Which ways this network can go."""
-        few = can_fold(self.embedding)
-        asked = few if self.ways.folded is None else self.ways.folded and few
-        fits_one_tile = self.width <= self.tiles["last"]["COLUMNS"]
-        head = "joint" if self.ways.head == "own" and not fits_one_tile else self.ways.head
-        self.way = replace(self.ways, folded=asked, head=head)
-        self.name = f"fused kernels, first layer {'folded' if asked else 'not folded'}"  # type: ignore[misc]
 
     def _flatten(self) -> None:
         """Moves every parameter into one buffer: those that decay, then biases, then the table."""
@@ -181,81 +149,63 @@ class FusedStep(Step):
         def half(*shape: int) -> Tensor:
             return torch.zeros(shape, dtype=self.half_type, device=self.device)
 
-        depth, width, held = len(self.layers), self.width, self.held
-        self.values = torch.empty((n_rows, held.values.shape[1]), device=self.device)
+        depth, width = len(self.layers), self.width
+        self.values = torch.empty((n_rows, self.held.values.shape[1]), device=self.device)
         self.target, self.weight, self.slope = (torch.empty(n_rows, device=self.device) for _ in range(3))
-        self.hidden = half(depth, n_rows, width)
-        self.alive = torch.zeros((depth, n_rows, width), dtype=torch.int8, device=self.device)
-        self.backs, self.passed = half(depth, n_rows, width), half(n_rows, width)
-        self.scratch = half(n_rows, width)  # products of the library
-        self.side = torch.cuda.Stream(self.device) if self.device.type == "cuda" else None  # type: ignore[no-untyped-call]
-        n_in = self.layers[0].weight.shape[1]
-        if self.way.folded:
-            plan = self.embedding.plan
-            self.level_start = torch.as_tensor(plan.level_start, dtype=torch.int64).to(self.device)
-            self.most_levels = max(16, power_of_two(int(max(plan.level_start[1:] - plan.level_start[:-1]))))
-            # Why padded: every row of the hats starts where the copying of tiles likes it.
-            n_in = -(-plan.n_levels // ALIGNED) * ALIGNED
-            self.hats, self.folded = half(n_rows, n_in), half(width, n_in)
-        else:
-            self.level_start = torch.zeros(1, dtype=torch.int64, device=self.device)  # never followed
-            self.most_levels = 16
-            self.sent_in = half(n_rows, n_in)
-        self._lay_out_parts(n_rows, n_in)
+        self.before, self.sent = half(n_rows, width), half(n_rows, width)
+        self.hidden, self.backs = half(depth - 1, n_rows, width), half(depth, n_rows, width)
+        self.n_bytes = -(-width // 8)
+        self.alive = torch.zeros((depth - 1, n_rows, self.n_bytes), dtype=torch.uint8, device=self.device)
+        self._allocate_table(n_rows, half)
+        self._allocate_parts(n_rows)
 
-    def _lay_out_parts(self, n_rows: int, n_in: int) -> None:
-        """Where every program leaves its share of a sum over the batch."""
+    def _allocate_table(self, n_rows: int, half: Any) -> None:
+        """Which rows of the table are whose, and what goes into the first layer."""
+        plan, steps, dim = self.embedding.plan, self.embedding.steps, self.embedding.dim
+        level_start = torch.as_tensor(plan.level_start, dtype=torch.int64)
+        sizes = level_start.diff()
+        summed = level_start[:-1]  # Rows before this one are sums of steps.
+        if steps is not None:
+            summed = torch.minimum(steps.last.cpu()[summed.clamp(max=plan.n_levels - 1)], level_start[1:])
+        self.level_start, self.summed = level_start.to(self.device), summed.to(self.device)
+        fours = torch.cat([sizes.new_zeros(1), (-(-sizes // 4)).cumsum(0)]).to(torch.int32)
+        self.hat_start = fours.to(self.device)
+        self.most_levels = max(16, power_of_two(int(sizes.max())))
+        self.block_dim = max(16, power_of_two(dim))
+        if self.folds:
+            # Why padded: cuBLAS likes rows that start at multiples of 16 bytes.
+            self.n_in = -(-4 * int(fours[-1]) // 16) * 16
+            self.first, self.folded = half(n_rows, self.n_in), half(self.width, self.n_in)
+            self.first_grad = torch.zeros((self.width, self.n_in), device=self.device)
+        else:
+            self.n_in = self.embedding.n_fields * dim
+            self.sent_in = half(n_rows, self.n_in)
+            self.first_grad = self._view(self.grads, self.layers[0].weight)
+            self.table_grad = self._view(self.grads, self.embedding.weight)
+            if steps is not None:
+                self.rows_of_table, self.table_grad = (torch.empty_like(self.table_grad) for _ in range(2))
+
+    def _allocate_parts(self, n_rows: int) -> None:
+        """Where every program leaves its share of a sum over the batch, and how many programs add them up."""
         # The numbers of parts are laid out as those of the gradient are, from the head's weights to its bias.
         self.base = self.at[self.head.weight]
         self.n_summed = self.at[self.head.bias] + ALIGNED - self.base
-        self.n_scored = min(MOST_PARTS, -(-n_rows // JOINT_ROWS), 4 * SPREAD)
-        counts = [min(MOST_PARTS, -(-n_rows // TILE["ROWS"])), self.n_scored, -(-n_rows // self.tiles["last"]["ROWS"])]
-        counts += [-(-n_rows // self.tiles[kind]["ROWS"]) for kind in ("back",)]
-        if self.way.head == "library":
-            counts.append(min(MOST_PARTS, -(-n_rows // SCORED_ROWS)))
-        self.parts = torch.zeros((max(counts), self.n_summed + ALIGNED), device=self.device)
+        self.last_rows = max(1, LAST_NUMBERS // power_of_two(self.width))
+        n_parts = min(MOST_PARTS, -(-n_rows // min(self.last_rows, BACK["ROWS"])))
+        self.parts = torch.zeros((n_parts, self.n_summed + ALIGNED), device=self.device)
         self.sums = torch.zeros(self.n_summed + ALIGNED, device=self.device)
-        # Matrices: the first layer's behind the others, which are laid out as in the gradient.
-        self.n_in = n_in
-        self.at_rest = self.at[self.layers[1].weight] if len(self.layers) > 1 else self.base
-        self.n_rest = self.base - self.at_rest
-        self.n_first = -(-self.width * n_in // ALIGNED) * ALIGNED
-        self.n_splits, self.rows_each = self._splits(n_rows)
-        self.matrix_parts = torch.zeros((self.n_splits, self.n_rest + self.n_first), device=self.device)
-        own = self.way.matrices == "own"
-        self.n_rest_programs = -(-self.n_rest // COLLECTED) if own else 0
-        if self.way.folded:
-            self.n_first_programs = self.embedding.n_fields
-        else:
-            self.n_first_programs = -(-self.layers[0].weight.numel() // COLLECTED) if own else 0
-        self.n_collectors = self.n_rest_programs + self.n_first_programs + -(-self.parts.shape[1] // SUMMED)
-        # What nobody took the squares of yet: matrices of the library, a table that is not folded.
-        left = [] if own else [(self.at_rest if self.way.folded else 0, self.base)]
-        left += [] if self.way.folded else [(self.at[self.embedding.weight], self.n_numbers)]
-        total = sum(to - from_ for from_, to in left)
-        self.square_block = max(1024, 1 << (-(-total // 1024) - 1).bit_length()) if total else 1024
-        self.unsquared, n = list[tuple[int, int, int]](), self.n_collectors
-        for from_, to in left:
-            self.unsquared.append((from_, to, n))
-            n += -(-(to - from_) // self.square_block)
-        self.squares = torch.zeros(n, device=self.device)
-
-    def _splits(self, n_rows: int) -> tuple[int, int]:
-        """Into how many parts the batch is split for gradients of matrices, and the rows of one."""
-        if self.way.matrices != "own":
-            return 1, n_rows
-        tile = self.tiles["matrices"]
-        across = -(-self.width // tile["ROWS"])
-        n_tiles = across * -(-self.n_in // tile["COLUMNS"])
-        n_tiles += (len(self.layers) - 1) * across * -(-self.width // tile["COLUMNS"])
-        slots = SPREAD * (2 if tile["ROWS"] * tile["COLUMNS"] <= 128 * 128 else 1)
-        most = max(1, min(MOST_SPLITS, n_rows // 512))
-        asked = tile.get("SPLITS", 0)
-        # Measured: another part costs about as much as a thirtieth of all the work.
-        cost = {n: -(-n_tiles * n // slots) * slots / (n_tiles * n) + n / 30 for n in range(1, most + 1)}
-        n = min(asked, most) if asked else min(cost, key=lambda n: cost[n])
-        rows_each = -(-n_rows // (n * tile["DEEP"])) * tile["DEEP"]
-        return -(-n_rows // rows_each), rows_each
+        n_rest, self.n_splits = len(self.layers) - 1, math.gcd(n_rows, MOST_SPLITS)
+        self.rest_parts = torch.zeros((n_rest * self.n_splits, self.width, self.width), device=self.device)
+        self.n_rest_each = -(-self.width * self.width // COLLECTED)
+        n_fields = self.embedding.n_fields
+        first = n_fields * -(-self.width // 64) if self.folds else -(-self.first_grad.numel() // COLLECTED)
+        # Programs for the table, for the first matrix, for those behind it.
+        self.programs = (n_fields if self.folds else 0, first, n_rest * self.n_rest_each)
+        self.n_collectors = sum(self.programs) + -(-self.parts.shape[1] // SUMMED)
+        # A table that is not folded: nobody took its squares yet.
+        self.n_unsquared = 0 if self.folds else self.embedding.weight.numel()
+        self.square_block = max(1024, power_of_two(-(-self.n_unsquared // 1024)))
+        self.squares = torch.zeros(self.n_collectors + -(-self.n_unsquared // self.square_block), device=self.device)
 
     def __call__(self, rows: Tensor, rate: float) -> None:
         if self.graph is None:
@@ -264,61 +214,28 @@ class FusedStep(Step):
 
     @torch.no_grad()
     def _run(self) -> None:
-        given = self._forward()
+        given = self._first_input()
+        self._forward()
         self._backward(given)
+        self._matrices()
         self._update()
 
-    def _forward(self) -> tuple[Any, ...]:
-        # Why four each: a kernel is compiled again for a pointer that is aligned in another way.
-        keys = torch.randint(2**31 - 1, (len(self.layers), 4), device=self.device, dtype=torch.int32)
-        x, given = self._first_input()
-        last = len(self.layers) - 1
-        for i, layer in enumerate(self.layers):
-            weight = self.folded if i == 0 and self.way.folded else self._view(self.half, layer.weight)
-            bias = self._view(self.half, layer.bias)
-            if i == last and self.way.head == "own":
-                self._last_layer(x, weight, bias, keys[i])
-            elif self.way.layers == "own":
-                self._layer(i, x, weight, bias, keys[i])
-            else:
-                torch.addmm(bias, x, weight.t(), out=self.scratch)
-                numbers = self.scratch.numel()
-                _device().activate_kernel[(-(-numbers // 2048),)](
-                    self.scratch, x, self.hidden[i], self.alive[i], keys[i], numbers, self._least, self._scale,
-                    LAYER=0, RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, BLOCK=2048, num_warps=8,
-                )  # fmt: skip
-            x = self.hidden[i]
-        return given
-
-    def _first_input(self) -> tuple[Tensor, tuple[Any, ...]]:
+    def _first_input(self) -> tuple[Any, ...]:
         """What goes into the first layer: hats if it is folded, else embeddings."""
         circles = bool(self.embedding.locate.circles)
-        if not self.way.folded or circles:
+        if not self.folds or circles:
             self._gather()
-        if not self.way.folded:
-            self.located, given = arguments(self.embedding.locate, self.values)
-            self.first = torch.ops.softbin.lookup(self.located, self.embedding.weight, *given, self.half_type)
-            self.first = self.first.flatten(1)
-            return self.first, given
-        # Why the whole table's values: hats gather their rows themselves, unless a circle moves values first.
-        source = self.values if circles else self.held.values
-        located, given = arguments(self.embedding.locate, source if circles else source[: len(self.rows)])
-        tensors, constants = launch(located, given, self.embedding.dim)
-        n_rows, block = len(self.rows), 64
-        layers, n_fields = _layers(), self.embedding.n_fields
-        layers.hats_kernel[(-(-n_rows // block) * n_fields,)](
-            self.rows, located if circles else source, self.held.target, self.held.weight, self.target, self.weight,
-            self.hats, n_rows, self.level_start, *tensors, **constants, GATHERS=not circles, STRIDE=self.n_in,
-            LEVELS=self.most_levels, BLOCK=block, num_warps=1,
-        )  # fmt: skip
-        dim = self.embedding.dim
-        layers.fold_kernel[(n_fields * -(-self.width // 64),)](
-            self._view(self.flat, self.embedding.weight), self._view(self.flat, self.layers[0].weight), self.folded,
-            self.level_start, N_FIELDS=n_fields, DIM=dim, WIDTH=self.width, STRIDE=self.n_in, LEVELS=self.most_levels,
-            BLOCK=64, BLOCK_DIM=max(16, power_of_two(dim)),
-        )  # fmt: skip
-        self.first = self.hats
-        return self.first, given
+        if self.folds:
+            # Why the whole table's values: hats gather their rows themselves, unless a circle moves values first.
+            self._hats(self.values if circles else self.held.values, gathers=not circles)
+            return ()
+        table = self._view(self.flat, self.embedding.weight)
+        if self.embedding.steps is not None:
+            self._steps(table, self.rows_of_table, reverse=False)
+            table = self.rows_of_table
+        self.located, given = arguments(self.embedding.locate, self.values)
+        self.first = torch.ops.softbin.lookup(self.located, table, *given, self.half_type).flatten(1)
+        return given
 
     def _gather(self) -> None:
         numbers = self.values.numel()
@@ -327,142 +244,127 @@ class FusedStep(Step):
             numbers, N_COLUMNS=self.values.shape[1], BLOCK=512,
         )  # fmt: skip
 
-    def _layer(self, i: int, x: Tensor, weight: Tensor, bias: Tensor, key: Tensor) -> None:
-        tile, n_rows = self.tiles["layer"], len(x)
-        _layers().layer_kernel[(-(-n_rows // tile["ROWS"]) * -(-self.width // tile["COLUMNS"]),)](
-            x, weight, bias, self.hidden[i], self.alive[i], key, n_rows, self._least, self._scale,
-            RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, WIDTH=self.width, SIZE=x.shape[1], **tile,
+    def _hats(self, values: Tensor, gathers: bool) -> None:
+        n_rows, embedding = len(self.rows), self.embedding
+        located, given = arguments(embedding.locate, values[:n_rows] if gathers else values)
+        tensors, constants = launch(located, given, embedding.dim)
+        _fold().hats_kernel[(-(-n_rows // HATS["BLOCK"]) * embedding.n_fields,)](
+            self.rows, values if gathers else located, self.held.target, self.held.weight, self.target, self.weight,
+            self.first, n_rows, self.level_start, self.hat_start, *tensors, **constants, GATHERS=gathers,
+            STRIDE=self.n_in, LEVELS=self.most_levels, **HATS,
+        )  # fmt: skip
+        _fold().fold_kernel[(embedding.n_fields * -(-self.width // 64),)](
+            self._view(self.flat, embedding.weight), self._view(self.flat, self.layers[0].weight), self.folded,
+            self.level_start, self.hat_start, self.summed, N_FIELDS=embedding.n_fields, DIM=embedding.dim,
+            WIDTH=self.width, STRIDE=self.n_in, LEVELS=self.most_levels, BLOCK=64, BLOCK_DIM=self.block_dim,
         )  # fmt: skip
 
-    def _last_layer(self, x: Tensor, weight: Tensor, bias: Tensor, key: Tensor) -> None:
-        tile, n_rows, i = self.tiles["last"], len(x), len(self.layers) - 1
-        _layers().last_layer_kernel[(-(-n_rows // tile["ROWS"]),)](
-            x, weight, bias, self.head.weight, self.head.bias, self.target, self.weight, self.slope, self.backs[i],
-            self.parts, key, n_rows, self.parts.shape[1], self._at_bias(i), self.at[self.head.bias] - self.base,
-            self.n_summed, self._least, self._scale, RESIDUAL=self.residual and i > 0,
-            DROPS=self.dropout > 0, BINARY=self.loss.name == "binary", WIDTH=self.width, SIZE=x.shape[1], **tile,
+    def _steps(self, numbers: Tensor, out: Tensor, reverse: bool) -> None:
+        n_fields, dim = self.embedding.n_fields, self.embedding.dim
+        dims = min(4, power_of_two(dim))
+        n_dims = -(-dim // dims)
+        _fold().steps_kernel[(n_fields * n_dims,)](
+            numbers, out, self.level_start, self.summed, N_DIMS=n_dims, DIM=dim, REVERSE=reverse,
+            BLOCK=min(1024, self.most_levels), DIMS=dims,
+        )  # fmt: skip
+
+    def _forward(self) -> None:
+        x, last = self.first, len(self.layers) - 1
+        for i, layer in enumerate(self.layers):
+            weight = self.folded if i == 0 and self.folds else self._view(self.half, layer.weight)
+            torch.addmm(self._view(self.half, layer.bias), x, weight.t(), out=self.before)
+            if i == last:
+                self._last(x)
+            else:
+                self._activate(i, x)
+                x = self.hidden[i]
+
+    def _activate(self, i: int, x: Tensor) -> None:
+        tile = {**ACTIVATED, "COLUMNS": max(8, min(ACTIVATED["COLUMNS"], power_of_two(self.width)))}
+        _device().activate_kernel[(-(-len(x) // tile["ROWS"]) * -(-self.width // tile["COLUMNS"]),)](
+            self.before, x, self.hidden[i], self.alive[i], self.t, self._seed, len(x), self._least, self._scale,
+            WIDTH=self.width, BYTES=self.n_bytes, LAYER=i, RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0,
+            **tile,
+        )  # fmt: skip
+
+    def _last(self, x: Tensor) -> None:
+        i, n_rows = len(self.layers) - 1, len(x)
+        _device().last_kernel[(min(len(self.parts), -(-n_rows // self.last_rows)),)](
+            self.before, x, self.head.weight, self.head.bias, self.target, self.weight, self.slope, self.backs[i],
+            self.parts, self.t, self._seed, n_rows, self.parts.shape[1], self._at_bias(i),
+            self.at[self.head.bias] - self.base, self.n_summed, self._least, self._scale, WIDTH=self.width, LAYER=i,
+            RESIDUAL=self.residual and i > 0, DROPS=self.dropout > 0, BINARY=self.loss.name == "binary",
+            ROWS=self.last_rows, BLOCK=power_of_two(self.width), **LAST,
         )  # fmt: skip
 
     def _backward(self, given: tuple[Any, ...]) -> None:
         last = len(self.layers) - 1
-        self._head()
         for i in range(last - 1, -1, -1):
-            if self.way.back == "own":
-                self._back_layer(i)
+            after = self._view(self.half, self.layers[i + 1].weight)
+            if self.residual and i + 1 < last:
+                self.sent.addmm_(self.backs[i + 1], after)
             else:
-                after = self._view(self.half, self.layers[i + 1].weight)
-                torch.mm(self.backs[i + 1], after, out=self.scratch)
-                self._back(i)
-        with self._beside():
-            if not self.way.folded:
-                self._table_gradient(given)
-        self._matrices()
-        if self.side is not None and not self.way.folded:
-            torch.cuda.current_stream(self.device).wait_stream(self.side)
-
-    def _head(self) -> None:
-        """Scores and the gradient before the last activation, unless the last layer did it all."""
-        last, n_rows, stride = len(self.layers) - 1, len(self.rows), self.parts.shape[1]
-        at_head_bias, block = self.at[self.head.bias] - self.base, 1 << (self.width - 1).bit_length()
-        binary = self.loss.name == "binary"
-        if self.way.head == "joint":
-            _layers().score_back_kernel[(self.n_scored,)](
-                self.hidden[last], self.alive[last], self.head.weight, self.head.bias, self.target, self.weight,
-                self.slope, self.backs[last], self.parts, n_rows, stride, self._at_bias(last), at_head_bias,
-                self.n_summed, self._scale, WIDTH=self.width, BINARY=binary, ROWS=JOINT_ROWS, BLOCK=block,
-            )  # fmt: skip
-        elif self.way.head == "library":
-            _device().score_kernel[(min(len(self.parts), -(-n_rows // SCORED_ROWS)),)](
-                self.hidden[last], self.head.weight, self.head.bias, self.target, self.weight, self.slope, self.parts,
-                n_rows, stride, at_head_bias, self.n_summed, WIDTH=self.width, BINARY=binary, ROWS=SCORED_ROWS,
-                BLOCK=block,
-            )  # fmt: skip
-            self._back(last)
-
-    def _back_layer(self, i: int) -> None:
-        tile, n_rows, last = self.tiles["back"], len(self.rows), len(self.layers) - 1
-        _layers().back_layer_kernel[(-(-n_rows // tile["ROWS"]) * -(-self.width // tile["COLUMNS"]),)](
-            self.backs[i + 1], self._view(self.half, self.layers[i + 1].weight), self.passed, self.slope,
-            self.head.weight, self.alive[i], self.passed, self.backs[i], self.parts, n_rows, self.parts.shape[1],
-            self._at_bias(i), self._scale, WIDTH=self.width, FROM_HEAD=i == last - 1, RESIDUAL=self.residual,
-            KEEPS=self.residual and i > 0, **tile,
-        )  # fmt: skip
+                torch.mm(self.backs[i + 1], after, out=self.sent)
+            self._back(i)
+        if self.folds:
+            return
+        torch.mm(self.backs[0], self._view(self.half, self.layers[0].weight), out=self.sent_in)
+        shape = (len(self.rows), self.embedding.n_fields, self.embedding.dim)
+        gradient_into(self.table_grad, self.sent_in.view(shape), self.located, given)
+        if self.embedding.steps is not None:
+            self._steps(self.table_grad, self._view(self.grads, self.embedding.weight), reverse=True)
 
     def _back(self, i: int) -> None:
-        """The gradient before the activation of layer i, from what the library's product sent."""
-        last, n_rows = len(self.layers) - 1, len(self.rows)
-        n_tiles = -(-self.width // TILE["COLUMNS"])
-        _device().back_kernel[(min(MOST_PARTS, -(-n_rows // TILE["ROWS"])) * n_tiles,)](
-            self.scratch, self.passed, self.slope, self.head.weight, self.hidden[i], self.alive[i], self.passed,
-            self.backs[i], self.parts, n_rows, self.parts.shape[1], self._at_bias(i), self._scale, WIDTH=self.width,
-            LAST=i == last, FROM_HEAD=i == last - 1, RESIDUAL=self.residual,
-            KEEPS=self.residual and 0 < i < last, **TILE,
+        n_rows, n_tiles = len(self.rows), -(-self.width // BACK["COLUMNS"])
+        _device().back_kernel[(min(len(self.parts), -(-n_rows // BACK["ROWS"])) * n_tiles,)](
+            self.sent, self.slope, self.head.weight, self.alive[i], self.backs[i], self.parts, n_rows,
+            self.parts.shape[1], self._at_bias(i), self._scale, WIDTH=self.width, BYTES=self.n_bytes,
+            RESIDUAL=self.residual, **BACK,
         )  # fmt: skip
 
-    def _beside(self) -> Any:
-        """Beside the products, on another stream: what a table gets takes no tensor cores."""
-        if self.side is None or self.way.folded:
-            return nullcontext()
-        self.side.wait_stream(torch.cuda.current_stream(self.device))
-        return torch.cuda.stream(self.side)
-
-    def _table_gradient(self, given: tuple[Any, ...]) -> None:
-        torch.mm(self.backs[0], self._view(self.half, self.layers[0].weight), out=self.sent_in)
-        table = self._view(self.grads, self.embedding.weight)
-        shape = (len(self.rows), self.embedding.n_fields, self.embedding.dim)
-        gradient_into(table, self.sent_in.view(shape), self.located, given)
-
     def _matrices(self) -> None:
-        if self.way.matrices == "own":
-            tile = {name: of for name, of in self.tiles["matrices"].items() if name != "SPLITS"}
-            across = -(-self.width // tile["ROWS"])
-            n_tiles = across * -(-self.n_in // tile["COLUMNS"])
-            n_tiles += (len(self.layers) - 1) * across * -(-self.width // tile["COLUMNS"])
-            step = 0 if len(self.layers) < 3 else self.at[self.layers[2].weight] - self.at_rest
-            _layers().matrices_kernel[(n_tiles * self.n_splits,)](
-                self.backs, self.first, self.hidden, self.matrix_parts, len(self.rows), self.rows_each,
-                self.matrix_parts.shape[1], self.n_rest, step, WIDTH=self.width, SIZE=self.n_in,
-                DEPTH=len(self.layers), **tile,
-            )  # fmt: skip
-            return
-        for i, layer in enumerate(self.layers):
-            if i == 0 and self.way.folded:
-                into = self.matrix_parts[0, self.n_rest : self.n_rest + self.width * self.n_in]
-                into = into.view(self.width, self.n_in)
-            else:
-                into = self._view(self.grads, layer.weight)
-            x = self.first if i == 0 else self.hidden[i - 1]
-            if self.half_type == HALF:
-                torch.mm(self.backs[i].t(), x, out_dtype=torch.float32, out=into)
-            else:
-                torch.mm(self.backs[i].t(), x, out=into)
+        """Gradients of the matrices: the first's, and parts of all others in one call."""
+        # Why out_dtype only there: the CPU has products of one type alone.
+        whole: dict[str, Any] = {"out_dtype": torch.float32} if self.half_type == HALF else {}
+        torch.mm(self.backs[0].t(), self.first, out=self.first_grad, **whole)
+        if len(self.layers) > 1:
+            shape = (len(self.rest_parts), -1, self.width)
+            of, x = self.backs[1:].reshape(shape), self.hidden.view(shape)
+            torch.bmm(of.transpose(1, 2), x, out=self.rest_parts, **whole)
 
     def _update(self) -> None:
         group = self.optimizer.param_groups[0]
         (beta1, beta2), options = group["betas"], self.options
-        dim, n_squares, at_table = self.embedding.dim, len(self.squares), self.at[self.embedding.weight]
-        _layers().collect_kernel[(self.n_collectors,)](
-            self.matrix_parts, self.parts, self.grads, self.flat, self.sums, self.squares, self.t, self.level_start,
-            self.n_rest, self.layers[0].weight.numel(), self.n_summed, self.n_rest, self.at_rest, self.base,
-            at_table, self.n_rest_programs, self.n_first_programs, self.matrix_parts.shape[1], self.parts.shape[1],
-            len(self.parts), N_MATRIX_PARTS=self.n_splits, FOLDED=self.way.folded, N_FIELDS=self.embedding.n_fields,
-            DIM=dim, WIDTH=self.width, STRIDE=self.n_in, LEVELS=self.most_levels,
-            BLOCK_DIM=max(16, power_of_two(dim)), UNFOLD=64, BLOCK=COLLECTED, NUMBERS=SUMMED, PARTS=128, num_stages=1,
+        at_table, n_squares = self.at[self.embedding.weight], len(self.squares)
+        at_rest = [self.at[layer.weight] for layer in self.layers[1:]] + [0, 0]
+        n_table, n_first, n_rest = self.programs
+        _device().collect_kernel[(self.n_collectors,)](
+            self.first_grad, self.rest_parts, self.parts, self.grads, self.flat, self.sums, self.squares, self.t,
+            self.level_start, self.hat_start, self.summed, self.width * self.width, self.first_grad.numel(),
+            at_rest[1] - at_rest[0], self.n_summed, at_rest[0], self.base, at_table, self.n_rest_each, n_rest, n_first,
+            n_table, self.parts.shape[1], len(self.parts), N_SPLITS=self.n_splits, FOLDED=self.folds,
+            N_FIELDS=self.embedding.n_fields, DIM=self.embedding.dim, WIDTH=self.width, STRIDE=self.n_in,
+            LEVELS=self.most_levels if self.folds else 16, BLOCK_DIM=self.block_dim, UNFOLD=64, BLOCK=COLLECTED,
+            NUMBERS=SUMMED, PARTS=128, num_stages=1,
         )  # fmt: skip
-        for from_, to, at in self.unsquared:
-            _device().squares_kernel[(-(-(to - from_) // self.square_block),)](
-                self.grads[from_:], self.squares[at:], to - from_, BLOCK=self.square_block
+        if self.n_unsquared:
+            _device().squares_kernel[(n_squares - self.n_collectors,)](
+                self.grads[at_table:], self.squares[self.n_collectors :], self.n_unsquared, BLOCK=self.square_block
             )
         _device().adamw_kernel[(-(-self.n_numbers // 1024),)](
             self.flat, self.grads, self.first_moment, self.second, self.flat_average, self.half, self.squares,
             self.sums[self.n_summed :], self.rate, self.t, self.loss_sum, self.n_numbers, n_squares, len(self.rows),
             self.n_decaying, at_table, options.weight_decay, options.clip, self.keep, beta1,
-            beta2, group["eps"], math.log(beta1), math.log(beta2), BLOCK=1024,
-            SQUARES=max(2, 1 << (n_squares - 1).bit_length()),
+            beta2, group["eps"], math.log(beta1), math.log(beta2), BLOCK=1024, SQUARES=max(2, power_of_two(n_squares)),
         )  # fmt: skip
 
     def _at_bias(self, i: int) -> int:
         return self.at[self.layers[i].bias] - self.base
+
+    @property
+    def _seed(self) -> int:
+        """Of dropout's coins."""
+        return 2**30 + self.options.seed % 2**30  # Why never one: Triton makes another kernel for that.
 
     @property
     def _least(self) -> int:
@@ -480,7 +382,7 @@ def _device() -> Any:
     return device_step
 
 
-def _layers() -> Any:
-    from softbin.deep.kernels import device_layers
+def _fold() -> Any:
+    from softbin.deep.kernels import device_fold
 
-    return device_layers
+    return device_fold
