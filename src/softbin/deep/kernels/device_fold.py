@@ -6,7 +6,7 @@ With hats H (rows, levels), two of a field's levels each,
     embeddings W' = H V,   V = blockdiag(table) W'        dV = H' dOut,   dW and dTable from dV, field by field
 
 so neither embeddings nor their gradient exist. V is made once per step, from a few hundred rows. A table trained by its
-steps (softbin/deep/steps.py) is added up on the way. In H and V every field begins at a multiple of four columns
+steps (softbin/deep/steps.py) is added up on the way; a large one, which is not folded, by ``steps_kernel``. In H and V every field begins at a multiple of four columns
 (``hat_start``), so that hats are written four at a time; the table's own rows begin at ``level_start``, and up to
 ``summed`` they are sums of steps.
 """
@@ -126,9 +126,7 @@ def unfold_table(
 
 
 @triton.jit
-def gradients_of(
-    dv, level_start, hat_start, field, n, WIDTH: tl.constexpr, STRIDE: tl.constexpr, LEVELS: tl.constexpr
-):
+def gradients_of(dv, level_start, hat_start, field, n, WIDTH: tl.constexpr, STRIDE: tl.constexpr, LEVELS: tl.constexpr):
     """dV of one field, (rows n, LEVELS)."""
     k = tl.arange(0, LEVELS)
     own = k < tl.load(level_start + field + 1) - tl.load(level_start + field)
@@ -138,15 +136,19 @@ def gradients_of(
 
 @triton.jit
 def steps_kernel(
-    numbers, out, level_start, summed, N_DIMS: tl.constexpr, DIM: tl.constexpr, REVERSE: tl.constexpr,
+    numbers, out, squares, level_start, summed, N_DIMS: tl.constexpr, DIM: tl.constexpr, REVERSE: tl.constexpr,
     BLOCK: tl.constexpr, DIMS: tl.constexpr,
 ):  # fmt: skip
-    """Steps (levels, DIM) to rows, or (REVERSE) gradients of rows to those of steps, of one field and some numbers."""
+    """Steps (levels, DIM) to rows, or (REVERSE) gradients of rows to those of steps, of one field and some numbers.
+
+    And the sum of squares of what every program wrote.
+    """
     field = tl.program_id(0) // N_DIMS
     d = tl.program_id(0) % N_DIMS * DIMS + tl.arange(0, DIMS)
     first, end = tl.load(level_start + field), tl.load(level_start + field + 1)
     behind = tl.load(summed + field)
     carry = tl.zeros((DIMS,), tl.float64)
+    square = tl.zeros((BLOCK, DIMS), tl.float32)
     for done in range(0, tl.cdiv(end - first, BLOCK) * BLOCK, BLOCK):
         level = first + done + tl.arange(0, BLOCK)
         if REVERSE:
@@ -157,5 +159,8 @@ def steps_kernel(
         steps = (level < behind)[:, None]
         added = tl.where(steps, found, 0.0).to(tl.float64)
         total = tl.cumsum(added, 0) + carry[None, :]
-        tl.store(out + at, tl.where(steps, total.to(tl.float32), found), mask=own)
+        found = tl.where(steps, total.to(tl.float32), found)
+        tl.store(out + at, found, mask=own)
+        square += tl.where(own, found * found, 0.0)
         carry += tl.sum(added, 0)
+    tl.store(squares + tl.program_id(0), tl.sum(tl.sum(square, 1), 0))

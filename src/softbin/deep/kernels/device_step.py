@@ -246,14 +246,6 @@ def collect_kernel(
 
 
 @triton.jit
-def squares_kernel(grad, squares, n_numbers, BLOCK: tl.constexpr):
-    """The sum of squares of every block."""
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    g = tl.load(grad + at, mask=at < n_numbers, other=0.0)
-    tl.store(squares + tl.program_id(0), tl.sum(g * g, 0))
-
-
-@triton.jit
 def adamw_kernel(
     weights, grad, first, second, average, half, squares, sums, rate, step, loss_sum, n_numbers, n_squares, n_rows,
     n_decaying, n_half, decay, clip, keep, beta1, beta2, eps, log_beta1, log_beta2,

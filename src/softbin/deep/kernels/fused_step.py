@@ -181,9 +181,9 @@ class FusedStep(Step):
             self.n_in = self.embedding.n_fields * dim
             self.sent_in = half(n_rows, self.n_in)
             self.first_grad = self._view(self.grads, self.layers[0].weight)
-            self.table_grad = self._view(self.grads, self.embedding.weight)
-            if steps is not None:
-                self.rows_of_table, self.table_grad = (torch.empty_like(self.table_grad) for _ in range(2))
+            self.table, self.table_grad = (torch.empty_like(self.embedding.weight) for _ in range(2))
+            self.dims = min(4, power_of_two(dim))  # of a program that adds up steps
+            self.n_dims = -(-dim // self.dims)
 
     def _allocate_parts(self, n_rows: int) -> None:
         """Where every program leaves its share of a sum over the batch, and how many programs add them up."""
@@ -202,10 +202,8 @@ class FusedStep(Step):
         # Programs for the table, for the first matrix, for those behind it.
         self.programs = (n_fields if self.folds else 0, first, n_rest * self.n_rest_each)
         self.n_collectors = sum(self.programs) + -(-self.parts.shape[1] // SUMMED)
-        # A table that is not folded: nobody took its squares yet.
-        self.n_unsquared = 0 if self.folds else self.embedding.weight.numel()
-        self.square_block = max(1024, power_of_two(-(-self.n_unsquared // 1024)))
-        self.squares = torch.zeros(self.n_collectors + -(-self.n_unsquared // self.square_block), device=self.device)
+        n_squares = self.n_collectors + (0 if self.folds else n_fields * self.n_dims)
+        self.squares = torch.zeros(n_squares, device=self.device)
 
     def __call__(self, rows: Tensor, rate: float) -> None:
         if self.graph is None:
@@ -216,7 +214,9 @@ class FusedStep(Step):
     def _run(self) -> None:
         given = self._first_input()
         self._forward()
-        self._backward(given)
+        self._backward()
+        if not self.folds:
+            self._table_gradient(given)
         self._matrices()
         self._update()
 
@@ -231,8 +231,8 @@ class FusedStep(Step):
             return ()
         table = self._view(self.flat, self.embedding.weight)
         if self.embedding.steps is not None:
-            self._steps(table, self.rows_of_table, reverse=False)
-            table = self.rows_of_table
+            self._steps(table, self.table, reverse=False)
+            table = self.table
         self.located, given = arguments(self.embedding.locate, self.values)
         self.first = torch.ops.softbin.lookup(self.located, table, *given, self.half_type).flatten(1)
         return given
@@ -260,12 +260,9 @@ class FusedStep(Step):
         )  # fmt: skip
 
     def _steps(self, numbers: Tensor, out: Tensor, reverse: bool) -> None:
-        n_fields, dim = self.embedding.n_fields, self.embedding.dim
-        dims = min(4, power_of_two(dim))
-        n_dims = -(-dim // dims)
-        _fold().steps_kernel[(n_fields * n_dims,)](
-            numbers, out, self.level_start, self.summed, N_DIMS=n_dims, DIM=dim, REVERSE=reverse,
-            BLOCK=min(1024, self.most_levels), DIMS=dims,
+        _fold().steps_kernel[(self.embedding.n_fields * self.n_dims,)](
+            numbers, out, self.squares[self.n_collectors :], self.level_start, self.summed, N_DIMS=self.n_dims,
+            DIM=self.embedding.dim, REVERSE=reverse, BLOCK=min(1024, self.most_levels), DIMS=self.dims,
         )  # fmt: skip
 
     def _forward(self) -> None:
@@ -297,7 +294,7 @@ class FusedStep(Step):
             ROWS=self.last_rows, BLOCK=power_of_two(self.width), **LAST,
         )  # fmt: skip
 
-    def _backward(self, given: tuple[Any, ...]) -> None:
+    def _backward(self) -> None:
         last = len(self.layers) - 1
         for i in range(last - 1, -1, -1):
             after = self._view(self.half, self.layers[i + 1].weight)
@@ -306,13 +303,14 @@ class FusedStep(Step):
             else:
                 torch.mm(self.backs[i + 1], after, out=self.sent)
             self._back(i)
-        if self.folds:
-            return
+
+    def _table_gradient(self, given: tuple[Any, ...]) -> None:
+        """Of a table that is not folded."""
         torch.mm(self.backs[0], self._view(self.half, self.layers[0].weight), out=self.sent_in)
         shape = (len(self.rows), self.embedding.n_fields, self.embedding.dim)
         gradient_into(self.table_grad, self.sent_in.view(shape), self.located, given)
-        if self.embedding.steps is not None:
-            self._steps(self.table_grad, self._view(self.grads, self.embedding.weight), reverse=True)
+        # Why also where rows are trained: nobody took the squares yet.
+        self._steps(self.table_grad, self._view(self.grads, self.embedding.weight), reverse=True)
 
     def _back(self, i: int) -> None:
         n_rows, n_tiles = len(self.rows), -(-self.width // BACK["COLUMNS"])
@@ -347,10 +345,6 @@ class FusedStep(Step):
             LEVELS=self.most_levels if self.folds else 16, BLOCK_DIM=self.block_dim, UNFOLD=64, BLOCK=COLLECTED,
             NUMBERS=SUMMED, PARTS=128, num_stages=1,
         )  # fmt: skip
-        if self.n_unsquared:
-            _device().squares_kernel[(n_squares - self.n_collectors,)](
-                self.grads[at_table:], self.squares[self.n_collectors :], self.n_unsquared, BLOCK=self.square_block
-            )
         _device().adamw_kernel[(-(-self.n_numbers // 1024),)](
             self.flat, self.grads, self.first_moment, self.second, self.flat_average, self.half, self.squares,
             self.sums[self.n_summed :], self.rate, self.t, self.loss_sum, self.n_numbers, n_squares, len(self.rows),
