@@ -6,9 +6,10 @@ With hats H (rows, levels), two of a field's levels each,
     embeddings W' = H V,   V = blockdiag(table) W'        dV = H' dOut,   dW and dTable from dV, field by field
 
 so neither embeddings nor their gradient exist. V is made once per step, from a few hundred rows. A table trained by its
-steps (softbin/deep/steps.py) is added up on the way; a large one, which is not folded, by ``steps_kernel``. In H and V every field begins at a multiple of four columns
-(``hat_start``), so that hats are written four at a time; the table's own rows begin at ``level_start``, and up to
-``summed`` they are sums of steps.
+steps (softbin/deep/steps.py) is added up on the way; a large one, which is not folded, by ``steps_kernel``.
+
+In H and V every field begins at a multiple of four columns (``hat_start``), so that hats are written four at a time;
+the table's own rows begin at ``level_start``, and up to ``summed`` they are sums of steps.
 """
 
 import triton
