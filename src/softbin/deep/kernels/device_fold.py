@@ -150,7 +150,8 @@ def steps_kernel(
     behind = tl.load(summed + field)
     carry = tl.zeros((DIMS,), tl.float64)
     square = tl.zeros((BLOCK, DIMS), tl.float32)
-    for done in range(0, tl.cdiv(end - first, BLOCK) * BLOCK, BLOCK):
+    # Why stages: the next levels are on their way while these are added up.
+    for done in tl.range(0, tl.cdiv(end - first, BLOCK) * BLOCK, BLOCK, num_stages=3):
         level = first + done + tl.arange(0, BLOCK)
         if REVERSE:
             level = end - 1 - done - tl.arange(0, BLOCK)

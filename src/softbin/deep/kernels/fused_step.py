@@ -99,7 +99,7 @@ class FusedStep(Step):
         self.residual = network.perceptron.residual
         self.width = int(self.head.weight.shape[1])
         self.half_type = HALF if device.type == "cuda" else torch.float32  # Triton's interpreter has no half products
-        self.folds = can_fold(self.embedding)
+        self.folds = can_fold(network.embedding)  # type: ignore[arg-type]
         self.name = f"fused kernels, first layer {'folded' if self.folds else 'not folded'}"  # type: ignore[misc]
         self._flatten()
         self._allocate(options.batch_size)
@@ -262,7 +262,7 @@ class FusedStep(Step):
     def _steps(self, numbers: Tensor, out: Tensor, reverse: bool) -> None:
         _fold().steps_kernel[(self.embedding.n_fields * self.n_dims,)](
             numbers, out, self.squares[self.n_collectors :], self.level_start, self.summed, N_DIMS=self.n_dims,
-            DIM=self.embedding.dim, REVERSE=reverse, BLOCK=min(1024, self.most_levels), DIMS=self.dims,
+            DIM=self.embedding.dim, REVERSE=reverse, BLOCK=min(1024, self.most_levels), DIMS=self.dims, num_warps=8,
         )  # fmt: skip
 
     def _forward(self) -> None:
