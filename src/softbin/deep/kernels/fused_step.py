@@ -43,6 +43,7 @@ WIDEST = 2048
 MOST_FOLDED = 1024  # levels of a table that the first layer is folded into
 MOST_SPLITS = 8  # parts of a batch whose products make a matrix' gradient, side by side
 MOST_PARTS = 512
+PADDED = 16  # columns of hats: cuBLAS likes rows that start at multiples of 16 bytes
 HATS = {"BLOCK": 64, "num_warps": 1}
 ACTIVATED = {"ROWS": 4, "COLUMNS": 512, "num_warps": 8}
 LAST = {"num_warps": 4}
@@ -173,8 +174,7 @@ class FusedStep(Step):
         self.most_levels = max(16, power_of_two(int(sizes.max())))
         self.block_dim = max(16, power_of_two(dim))
         if self.folds:
-            # Why padded: cuBLAS likes rows that start at multiples of 16 bytes.
-            self.n_in = -(-4 * int(fours[-1]) // 16) * 16
+            self.n_in = -(-4 * int(fours[-1]) // PADDED) * PADDED
             self.first, self.folded = half(n_rows, self.n_in), half(self.width, self.n_in)
             self.first_grad = torch.zeros((self.width, self.n_in), device=self.device)
         else:
