@@ -78,7 +78,7 @@ def activate_kernel(
 def last_kernel(
     before, passed, head, head_bias, y, w, slope, back, parts, step, seed, n_rows, n_parts_numbers, at_bias,
     at_head_bias, at_sums, least, scale, WIDTH: tl.constexpr, LAYER: tl.constexpr, RESIDUAL: tl.constexpr,
-    DROPS: tl.constexpr, BINARY: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    DROPS: tl.constexpr, BINARY: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """The last activation, scores, losses, and back again: slopes and the gradient before the last activation.
 
@@ -94,7 +94,7 @@ def last_kernel(
     losses = tl.zeros((ROWS,), tl.float32)
     slopes = tl.zeros((ROWS,), tl.float32)
     totals = tl.zeros((ROWS,), tl.float32)
-    for at in range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS):
+    for at in tl.range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS, num_stages=STAGES):
         row = at + tl.arange(0, ROWS)
         there = row < n_rows
         inside = there[:, None] & wide[None, :]
