@@ -180,16 +180,17 @@ def test_dropout_is_fair_and_differs_between_layers_and_places():
 
     n = 2**16
     ones, out = torch.ones(n, device=DEVICE), torch.empty(n, device=DEVICE)
-    keys = torch.tensor([123456789, 987654321], dtype=torch.int32, device=DEVICE)
+    step = torch.tensor(7.0, device=DEVICE)
     coins = []
     for layer in range(2):
-        alive = torch.empty(n, dtype=torch.int8, device=DEVICE)
+        alive = torch.empty(n // 8, dtype=torch.uint8, device=DEVICE)
         activate_kernel[(n // 2048,)](
-            ones, ones, out, alive, keys, n, round(0.3 * 2**24), 1 / 0.7, LAYER=layer, RESIDUAL=layer > 0, DROPS=True,
-            BLOCK=2048,
+            ones, ones, out, alive, step, 123456789, n // 512, round(0.3 * 2**24), 1 / 0.7, WIDTH=512, BYTES=64,
+            LAYER=layer, RESIDUAL=layer > 0, DROPS=True, ROWS=4, COLUMNS=512,
         )  # fmt: skip
-        torch.testing.assert_close(out, (alive != 0) / 0.7 + (layer > 0))
-        coins.append(alive.double())
+        lives = (alive[:, None] >> torch.arange(8, device=DEVICE) & 1).flatten()
+        torch.testing.assert_close(out, lives / 0.7 + (layer > 0))
+        coins.append(lives.double())
     for places in (coins[0], coins[1], coins[0][::512], coins[1][3::512]):
         assert abs(float(places.mean()) - 0.7) < 4 * (0.21 / len(places)) ** 0.5
     pairs = [coins, *((coin[:-gap], coin[gap:]) for coin in coins for gap in (1, 2, 512))]

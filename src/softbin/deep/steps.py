@@ -57,4 +57,5 @@ class Steps(nn.Module):
 
 def _running(numbers: Tensor) -> Tensor:
     """Sums of no row, of the first, of the first two, and so on."""
-    return functional.pad(numbers.double().cumsum(0), (0, 0, 1, 0))
+    # Why on its side: down a tall matrix, a GPU adds number by number.
+    return functional.pad(numbers.double().t().contiguous().cumsum(1).t(), (0, 0, 1, 0))

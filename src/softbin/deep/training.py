@@ -5,7 +5,7 @@ itself but the exponential average of its weights, sum_t (1 - d) d^(T - t) w_t /
 all steps, 100 at most. On a GPU, forward and backward run in bfloat16, and the whole step is captured in a CUDA graph
 where it can be.
 
-Everything random in an epoch follows from the seed and the epoch's number, so a checkpoint after an epoch needs no
+Everything random follows from the seed and the number of the epoch or step, so a checkpoint after an epoch needs no
 state of generators, and a training that was killed goes on to the same result. With several processes
 (torch.distributed) every one holds all rows, takes its share of each batch and sees the mean gradient; all stay equal.
 """

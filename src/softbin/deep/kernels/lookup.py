@@ -21,6 +21,8 @@ from softbin.deep.locate import Edges, Locate
 FEW_LEVELS = 128  # of one field: up to here its gradient is a product of matrices
 ROWS_EACH = 128  # of a program of that product, at least
 MOST_PARTS = 256
+BITE = (32, 1)  # rows of it at once, and warps, of fields of 32 levels at most
+FORWARD = (1024, 1)  # numbers and warps of a program where tables are small
 LARGEST_BLOCK_DIM = 64
 ONE_BITS = 0x3F800000  # of 1.0 in float32
 TABLES = (torch.float32, torch.bfloat16, torch.float16)
@@ -93,7 +95,7 @@ def lookup(
     shape = _shape(values, table.shape[1], cuts, start, special, flags, source, soft, len(table))
     if out.numel():
         # Measured: one warp each where tables are small, wide programs where rows come from afar.
-        numbers, warps = (1024, 1) if _n_levels(cuts, special) <= FEW_LEVELS else (8192, 8)
+        numbers, warps = FORWARD if _n_levels(cuts, special) <= FEW_LEVELS else (8192, 8)
         block = max(16, numbers // shape.block_dim)
         _device().forward_kernel[shape.grid(block)](
             values, table, out, shape.n_rows, _or(source, start), *own, *_or_start(flags, start),
@@ -144,11 +146,11 @@ def _few_levels(
 ) -> None:
     n_parts = min(MOST_PARTS, -(-shape.n_rows // ROWS_EACH))
     parts = torch.empty((n_parts, *out.shape), dtype=torch.float32, device=grad.device)
-    block_dim, levels = max(16, shape.block_dim), max(16, _power_of_two(n_levels))
+    block_dim, levels = max(16, shape.block_dim), max(16, power_of_two(n_levels))
+    bite, warps = (64, 4) if levels > 32 else BITE
     _device().few_levels_kernel[(shape.n_fields * n_parts, -(-shape.dim // block_dim))](
         grad, values, parts, shape.n_rows, len(out), -(-shape.n_rows // n_parts), *given, **shape.constants,
-        BLOCK=64 if levels > 32 else 32, BLOCK_DIM=block_dim, LEVELS=levels, PLACES=shape.places,
-        num_warps=4 if levels > 32 else 1,
+        BLOCK=bite, BLOCK_DIM=block_dim, LEVELS=levels, PLACES=shape.places, num_warps=warps,
     )  # fmt: skip
     sum_parts(parts, out)
 
@@ -157,7 +159,7 @@ def sum_parts(parts: Tensor, out: Tensor) -> None:
     """The sum of the parts (parts, ...) into ``out``, always in the same order."""
     block, n_parts = 16, len(parts)
     _device().sum_parts_kernel[(-(-out.numel() // block),)](
-        parts, out, n_parts, out.numel(), BLOCK=block, PARTS=min(128, _power_of_two(n_parts))
+        parts, out, n_parts, out.numel(), BLOCK=block, PARTS=min(128, power_of_two(n_parts))
     )
 
 
@@ -214,7 +216,15 @@ def _shape(
     }  # fmt: skip
     largest = max(len(values) * max(len(start) * dim, values.shape[1]), n_levels * dim)
     places = _device().tl.int32 if largest < 2**31 - 2**16 else _device().tl.int64
-    return _Shape(len(values), len(start), dim, min(LARGEST_BLOCK_DIM, _power_of_two(dim)), constants, places)
+    return _Shape(len(values), len(start), dim, min(LARGEST_BLOCK_DIM, power_of_two(dim)), constants, places)
+
+
+def launch(values: Tensor, given: tuple[Any, ...], dim: int) -> tuple[tuple[Tensor, ...], dict[str, Any]]:
+    """Pointers and constants of a kernel that calls ``place``, from what ``arguments`` gave."""
+    own, flags, source, soft = given[:11], given[11:18], given[18], given[19]
+    start = own[3]
+    shape = _shape(values, dim, own[0], start, own[9], flags, source, soft, 1)
+    return (_or(source, start), *own, *_or_start(flags, start)), shape.constants
 
 
 def _n_levels(cuts: Tensor, special: Tensor) -> int:
@@ -231,7 +241,7 @@ def _or_start(flags: tuple[Tensor | None, ...], start: Tensor) -> list[Tensor]:
     return [start if flag is None else flag.view(torch.uint8) for flag in flags]
 
 
-def _power_of_two(number: int) -> int:
+def power_of_two(number: int) -> int:
     return 1 << max(0, number - 1).bit_length()
 
 
