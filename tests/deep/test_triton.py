@@ -104,7 +104,7 @@ def test_faults_are_nan_and_only_in_their_field(kind):
     embedding = kind(grid, 2, init="random").to(DEVICE)
     values = torch.tensor([[np.nan, np.nan, 2.0], [0.5, 0.5, 0.5]], dtype=torch.float32, device=DEVICE)
     torch.testing.assert_close(
-        embedding(values), by_definition(embedding.locate, values, embedding.weight, None), equal_nan=True
+        embedding(values), by_definition(embedding.locate, values, embedding.table(), None), equal_nan=True
     )
 
 
