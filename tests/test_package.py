@@ -15,7 +15,8 @@ import softbin
 from softbin import errors
 from softbin.optional import need
 
-TRITON = {"softbin.deep.kernels.device", "softbin.deep.kernels.device_step"}  # comes with torch on GPU machines only
+# Comes with torch on GPU machines only.
+TRITON = {f"softbin.deep.kernels.{name}" for name in ("device", "device_step", "device_fold")}
 NO_DOCSTRINGS = {"softbin._kernels", *(() if importlib.util.find_spec("triton") else TRITON)}
 MODULES = [
     "softbin",
