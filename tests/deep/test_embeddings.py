@@ -14,6 +14,7 @@ import softbin.deep.steps
 from softbin import Boundaries, Grid, HardBins, MultiBins, SoftBins, kernels
 from softbin.boundaries.boundaries import Boundaries as Column
 from softbin.deep import HardBinEmbedding, MultiBinEmbedding, PiecewiseLinearEmbedding, SoftBinEmbedding
+from softbin.deep.embeddings import fixed_tables
 from softbin.deep.locate import Locate
 from softbin.deep.lookup import IMPLEMENTATIONS, embed, implementation
 from softbin.deep.starts import normal_scores
@@ -299,6 +300,19 @@ def test_steps_and_rows_are_two_forms_of_one_table(kind):
     assert not steps.table().any()
     with pytest.raises(OptionError, match="is not the shape"):
         steps.set_table(rows.table()[1:])
+
+
+@pytest.mark.parametrize("basis", ["steps", "rows"])
+def test_fixed_tables_are_worked_out_once_and_forgotten(basis, monkeypatch):
+    embedding, values = SoftBinEmbedding(mixed_grid(), 2, basis=basis), torch.as_tensor(known_values())
+    before = embedding(values)
+    with fixed_tables(nn.Sequential(embedding)):
+        assert torch.equal(embedding(values), before)
+        assert embedding.table() is embedding.table()
+    with torch.no_grad():
+        embedding.weight += 1
+    assert not torch.equal(embedding(values), before)
+    assert list(embedding.parameters()) == [embedding.weight]
 
 
 def test_a_step_moves_the_rows_above_it_in_its_column_and_no_other():

@@ -9,6 +9,8 @@ which is a lookup of two rows and one fraction. It is the same function class as
 map, E_0 + PLE(x) diff(E). What is trained is diff(E) as there, or E itself: see ``steps``.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ class BinEmbedding(nn.Module):
     """
 
     bends: Tensor
+    fixed: Tensor | None = None
 
     def __init__(
         self, plan: Plan, dim: int, *, init: str, basis: str, smoothness: float, trainable_knots: bool,
@@ -44,7 +47,7 @@ class BinEmbedding(nn.Module):
         self.init = one_of("init", init, tuple(STARTS))
         self.basis = one_of("basis", basis, BASES)
         self.smoothness = number("smoothness", smoothness, 0, np.inf)
-        self.random_state = None if random_state is None else whole("random_state", random_state, 0)
+        self.random_state = None if random_state is None else whole("random_state", random_state, 0, 2**63 - 1)
         self.locate = Locate(plan)
         self.weight = nn.Parameter(torch.empty(plan.n_levels, whole("dim", dim, 1)))
         self.steps = Steps(plan) if basis == "steps" else None
@@ -65,6 +68,8 @@ class BinEmbedding(nn.Module):
 
     def table(self) -> Tensor:
         """The rows of all levels, (levels, dim)."""
+        if self.fixed is not None:
+            return self.fixed
         return self.weight if self.steps is None else self.steps(self.weight)
 
     @torch.no_grad()
@@ -92,6 +97,19 @@ class BinEmbedding(nn.Module):
 
     def extra_repr(self) -> str:
         return f"columns={self.locate.n_columns}, fields={self.n_fields}, levels={self.plan.n_levels}, dim={self.dim}"
+
+
+@contextmanager
+def fixed_tables(network: nn.Module) -> Iterator[None]:
+    """In here the tables of a network are worked out once and not for every batch; its weights must not change."""
+    parts = [part for part in network.modules() if isinstance(part, BinEmbedding)]
+    for part in parts:
+        part.fixed = part.table().detach()
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.fixed = None
 
 
 class HardBinEmbedding(BinEmbedding):
