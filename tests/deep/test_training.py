@@ -305,14 +305,21 @@ def test_judging_is_by_weighted_means():
     )
 
 
-def test_the_progress_line_says_loss_score_and_speed(capsys):
+def test_the_progress_line_says_loss_score_and_speed(capsys, monkeypatch):
     classifier(progress=True, epochs=2).fit(X, Y)
     text = capsys.readouterr().err
+    assert [line.partition(",")[0] for line in text.splitlines()] == [f"DeepClassifier: epoch {i}/2" for i in (1, 2)]
+    assert "\r" not in text  # nobody watches
     assert "DeepClassifier: epoch 2/2, loss 0." in text
     assert "AUC 0." in text
     assert "rows/s" in text
     classifier(epochs=2).fit(X, Y)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    classifier(progress=True, epochs=2).fit(X, Y)
+    text = capsys.readouterr().err
+    assert text.count("\r") == 2
+    assert text.endswith("\n")
 
 
 def test_smoothness_straightens_the_tables():
