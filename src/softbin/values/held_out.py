@@ -61,7 +61,9 @@ def row_hashes(table: Table, target: Target, seed: int) -> Hashes:
     return hashes
 
 
-def _smallest(hashes: Hashes, rows: NDArray[np.bool_], fraction: float, least: int = 0, kept: int = 0) -> NDArray[np.bool_]:
+def _smallest(
+    hashes: Hashes, rows: NDArray[np.bool_], fraction: float, least: int = 0, kept: int = 0
+) -> NDArray[np.bool_]:
     """The rows among these whose hashes are the smallest: this share of the distinct ones, and never the last few."""
     distinct = np.sort(hashes[rows])
     distinct = distinct[np.append(True, distinct[1:] != distinct[:-1])] if len(distinct) else distinct
