@@ -207,7 +207,7 @@ def main() -> None:
     rows = list(measure(tuple(asked.batches), tuple(asked.bins), asked.seconds, copying))
     say("")
     outcome = {
-        "circumstances": circumstances("python -m benchmarks.deep_cpu"),
+        "circumstances": circumstances(f"python -m benchmarks.deep_cpu --seconds {asked.seconds:g}"),
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
         "busy_cores": [*busy, busy_cores()],
