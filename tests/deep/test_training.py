@@ -173,6 +173,14 @@ def test_checkpoints_that_cannot_be_written_are_refused_before_the_training(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    leftover = tmp_path / ".state.123.456.tmp"
+    leftover.mkdir()
+    (leftover / "whole").write_bytes(b"half")
+    classifier(checkpoint=tmp_path / "state", resume=True).fit(X, Y)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["state"]
+
+
 def test_a_disk_that_fills_up_is_named(tmp_path, monkeypatch):
     def full(*rest):
         raise OSError(28, "No space left on device")
