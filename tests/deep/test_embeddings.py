@@ -10,9 +10,11 @@ from tests.deep.tables import mixed_grid, mixed_values
 from tests.parity.grids import random_table
 from torch import nn
 
+import softbin.deep.steps
 from softbin import Boundaries, Grid, HardBins, MultiBins, SoftBins, kernels
 from softbin.boundaries.boundaries import Boundaries as Column
 from softbin.deep import HardBinEmbedding, MultiBinEmbedding, PiecewiseLinearEmbedding, SoftBinEmbedding
+from softbin.deep.embeddings import fixed_tables
 from softbin.deep.locate import Locate
 from softbin.deep.lookup import IMPLEMENTATIONS, embed, implementation
 from softbin.deep.starts import normal_scores
@@ -171,6 +173,11 @@ def test_knots_start_where_the_grid_has_them_and_stay_in_order():
     moved = SoftBinEmbedding(trained, 3)
     moved.set_table(moving.table())
     torch.testing.assert_close(moved(values), moving(values), rtol=1e-4, atol=1e-4)
+    # As far as it goes: knots fall together, and the grid keeps them apart.
+    with torch.no_grad():
+        moving.knots.logits *= 300
+    for before, after in zip(mixed_grid(), moving.trained_grid(), strict=True):
+        assert (before.edges[:1], before.edges[-1:], before.n_bins) == (after.edges[:1], after.edges[-1:], after.n_bins)
 
 
 def test_faults_are_nan_and_only_in_their_field():
@@ -258,8 +265,11 @@ def test_starts_repeat_and_unknown_ones_are_refused():
     drawn = SoftBinEmbedding(mixed_grid(), 4).weight
     torch.manual_seed(5)
     assert torch.equal(drawn, SoftBinEmbedding(mixed_grid(), 4).weight)
-    for options in ({"init": "zero"}, {"basis": "hats"}, {"smoothness": -1.0}, {"dim": 0}, {"dim": True}):
-        with pytest.raises(OptionError):
+    for options in (
+        {"init": "zero"}, {"init": ["smooth"]}, {"basis": "hats"}, {"smoothness": -1.0}, {"smoothness": "much"},
+        {"smoothness": np.inf}, {"dim": 0}, {"dim": True}, {"dim": 2.0}, {"random_state": -1}, {"random_state": "x"},
+    ):  # fmt: skip
+        with pytest.raises(OptionError, match=next(iter(options))):
             SoftBinEmbedding(mixed_grid(), **{"dim": 4, **options})
 
 
@@ -286,8 +296,23 @@ def test_steps_and_rows_are_two_forms_of_one_table(kind):
     assert not torch.equal(steps.weight, rows.weight)
     torch.testing.assert_close(steps.table(), rows.table(), rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(steps(values), rows(values), rtol=1e-12, atol=1e-12)
+    steps.set_table(np.zeros(rows.weight.shape))
+    assert not steps.table().any()
     with pytest.raises(OptionError, match="is not the shape"):
         steps.set_table(rows.table()[1:])
+
+
+@pytest.mark.parametrize("basis", ["steps", "rows"])
+def test_fixed_tables_are_worked_out_once_and_forgotten(basis, monkeypatch):
+    embedding, values = SoftBinEmbedding(mixed_grid(), 2, basis=basis), torch.as_tensor(known_values())
+    before = embedding(values)
+    with fixed_tables(nn.Sequential(embedding)):
+        assert torch.equal(embedding(values), before)
+        assert embedding.table() is embedding.table()
+    with torch.no_grad():
+        embedding.weight += 1
+    assert not torch.equal(embedding(values), before)
+    assert list(embedding.parameters()) == [embedding.weight]
 
 
 def test_a_step_moves_the_rows_above_it_in_its_column_and_no_other():
@@ -327,6 +352,41 @@ def test_many_steps_lose_nothing_to_the_columns_before():
     rows[-10_001:] /= 1e6
     embedding.set_table(rows)
     torch.testing.assert_close(embedding.table()[-10_001:], rows[-10_001:], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_large_tables_are_summed_as_the_definition_says(dtype, monkeypatch):
+    """Column by column in NumPy, forwards and backwards."""
+    monkeypatch.setattr(softbin.deep.steps, "MANY_NUMBERS", 1)
+    embedding = SoftBinEmbedding(mixed_grid(), 3, init="random", random_state=0).to(dtype)
+    table, wanted = embedding.steps(embedding.weight), embedding.steps.by_definition(embedding.weight)
+    assert table.dtype == dtype
+    torch.testing.assert_close(table, wanted, rtol=1e-6, atol=1e-6)
+    backward = torch.randn(3, len(table), dtype=dtype).T  # not contiguous
+    found, expected = (torch.autograd.grad(of, embedding.weight, backward)[0] for of in (table, wanted))
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+    broken = copy.deepcopy(embedding.steps)
+    broken.runs[0] = (0, broken.runs[0][1] - 1)
+    with pytest.raises(AssertionError):
+        torch.testing.assert_close(broken(embedding.weight), wanted)
+
+
+def test_numbers_trained_as_rows_are_no_steps():
+    steps, rows = (SoftBinEmbedding(mixed_grid(), 3, basis=basis) for basis in ("steps", "rows"))
+    for one, other in ((steps, rows), (rows, steps)):
+        with pytest.raises(RuntimeError, match=r"steps\.first"):
+            one.load_state_dict(other.state_dict())
+
+
+@pytest.mark.parametrize("many", [1, 10**9])
+def test_steps_come_with_the_columns_they_belong_to(many, monkeypatch):
+    """Two grids with as many levels, in other columns."""
+    monkeypatch.setattr(softbin.deep.steps, "MANY_NUMBERS", many)
+    short, long = Boundaries((0.0, 1.0, 2.0)), Boundaries((0.0, 1.0, 2.0, 3.0, 4.0))
+    saved, other = (SoftBinEmbedding(Grid(columns), 2) for columns in ((short, long), (long, short)))
+    other.load_state_dict(saved.state_dict())
+    values = 4 * torch.rand(50, 2)
+    torch.testing.assert_close(other(values), saved(values))
 
 
 # What torch may do with them

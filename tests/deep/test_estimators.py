@@ -17,6 +17,7 @@ from tests.deep.tables import TINY, mixed_values, two_classes
 
 from softbin import DeepClassifier, DeepRegressor, HardBins, MultiBins, SoftBins
 from softbin.deep.embeddings import SoftBinEmbedding
+from softbin.deep.tensor_file import read_tensors, write_tensors
 from softbin.errors import DataError, OptionError, SavedFileError
 
 X, Y = two_classes()
@@ -180,7 +181,8 @@ def test_models_can_be_cloned_and_pickled():
         {"embedding_dim": 0}, {"width": 0}, {"depth": 0}, {"dropout": 1.0}, {"dropout": -0.1}, {"ensemble": 0},
         {"learning_rate": 0}, {"learning_rate": np.nan}, {"weight_decay": -1}, {"epochs": 0}, {"epochs": 2.5},
         {"batch_size": 0}, {"batch_size": "big"}, {"validation_fraction": 1.0}, {"patience": 0}, {"init": "zero"},
-        {"smoothness": -1}, {"random_state": -1}, {"device": "abacus"}, {"device": "mps"},
+        {"smoothness": -1}, {"random_state": -1}, {"device": "abacus"}, {"device": "mps"}, {"basis": "hats"},
+        {"learning_rate": 1e300}, {"batch_size": np.array([3, 4])}, {"random_state": 2**70},
     ],
     ids=str,
 )  # fmt: skip
@@ -210,6 +212,32 @@ def test_saved_files_are_whole_or_refused(tmp_path):
         path.write_bytes(broken)
         with pytest.raises(SavedFileError):
             DeepRegressor.load(path)
+
+
+def test_files_that_say_nothing_of_the_basis_have_rows(tmp_path):
+    """They were written when there was no other one."""
+    path = tmp_path / "model"
+    model = classifier(basis="rows").fit(X, Y)
+    model.save(path)
+    tensors, facts = read_tensors(path, "softbin.deep")
+    del facts["options"]["basis"], facts["input"]["basis"]
+    write_tensors(path, tensors, facts)
+    loaded = DeepClassifier.load(path, device="cpu")
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.basis == loaded.network_.embedding.basis == "rows"
+    assert np.array_equal(loaded.fit(X, Y).predict_proba(X), model.predict_proba(X))
+
+
+def test_files_without_all_weights_are_refused(tmp_path):
+    path = tmp_path / "model"
+    classifier().fit(X, Y).save(path)
+    tensors, facts = read_tensors(path, "softbin.deep")
+    for broken in ({**tensors, "embedding.weight": tensors["embedding.weight"][1:]}, dict(list(tensors.items())[1:])):
+        write_tensors(path, broken, facts)
+        with pytest.raises(SavedFileError, match="weights"):
+            DeepClassifier.load(path)
+    with pytest.raises(SavedFileError, match="cannot be written"):
+        classifier().fit(X, Y).save(tmp_path / "no" / "model")
 
 
 def test_without_torch_the_message_says_what_to_install():

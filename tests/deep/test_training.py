@@ -14,13 +14,16 @@ import pytest
 import torch
 from tests.deep.tables import TINY, two_classes
 
+import softbin.deep.network
+import softbin.deep.progress
 import softbin.deep.rows
+import softbin.deep.tensor_file
 import softbin.deep.training
-from softbin import DeepClassifier, DeepRegressor
+from softbin import DeepClassifier, DeepRegressor, SoftBins
 from softbin.deep.progress import EpochReport
 from softbin.deep.rows import Resident, Rows, Streamed
 from softbin.deep.training import Best, TrainingOptions, judge, keep_of, learning_rate
-from softbin.errors import DeviceMemoryError, DivergedError, OptionError, SavedFileError
+from softbin.errors import DataError, DeviceMemoryError, DivergedError, OptionError, SavedFileError
 
 X, Y = two_classes()
 ROOT = Path(__file__).parents[2]
@@ -153,6 +156,40 @@ def test_checkpoints_of_other_trainings_and_broken_ones_are_refused(tmp_path):
         classifier(checkpoint=tmp_path / "no" / "state").fit(X, Y)
 
 
+def test_a_regressor_does_not_go_on_where_a_classifier_stopped(tmp_path):
+    y = (Y == "in").astype(int)
+    classifier(checkpoint=tmp_path / "state").fit(X, y)
+    with pytest.raises(OptionError, match="estimator differ"):
+        DeepRegressor("soft:4", **TINY, batch_size=64, checkpoint=tmp_path / "state", resume=True).fit(X, y)
+
+
+def test_checkpoints_that_cannot_be_written_are_refused_before_the_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(softbin.deep.progress.ProgressLine, "__call__", lambda *rest: pytest.fail("it trained"))
+    for path in (tmp_path, "/proc/state", 3):
+        with pytest.raises(OptionError, match="checkpoint: "):
+            classifier(checkpoint=path).fit(X, Y)
+    with pytest.raises(OptionError, match="resume: there is no checkpoint"):
+        classifier(resume=True).fit(X, Y)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    leftover = tmp_path / ".state.123.456.tmp"
+    leftover.mkdir()
+    (leftover / "whole").write_bytes(b"half")
+    classifier(checkpoint=tmp_path / "state", resume=True).fit(X, Y)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["state"]
+
+
+def test_a_disk_that_fills_up_is_named(tmp_path, monkeypatch):
+    def full(*rest):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(softbin.deep.tensor_file, "save_file", full)
+    with pytest.raises(SavedFileError, match=r"state: cannot be written \(.*No space left"):
+        classifier(checkpoint=tmp_path / "state").fit(X, Y)
+
+
 # What can go wrong
 
 
@@ -185,6 +222,36 @@ def test_too_little_memory_halves_the_batches(monkeypatch):
     monkeypatch.setattr(softbin.deep.training.Step, "_run", lambda step: limited(step, 0))
     with pytest.raises(DeviceMemoryError, match="too little memory for batches of 1 rows"):
         classifier(batch_size=64).fit(X, Y)
+
+
+def test_too_little_memory_judges_and_predicts_in_smaller_portions(monkeypatch):
+    whole, forward = classifier().fit(X, Y), softbin.deep.network.Network.forward
+    wanted = whole.predict_proba(X)
+
+    def limited(network, values):
+        if not network.training and len(values) > 7:
+            raise torch.OutOfMemoryError("out of memory")
+        return forward(network, values)
+
+    monkeypatch.setattr(softbin.deep.network.Network, "forward", limited)
+    model = classifier().fit(X, Y)
+    assert model.batch_size_ == 64
+    np.testing.assert_allclose(model.predict_proba(X), wanted, atol=1e-6)
+    monkeypatch.setattr(softbin.deep.network.Network, "forward", lambda *rest: limited(rest[0], X))
+    with pytest.raises(DeviceMemoryError, match="too little memory"):
+        whole.predict_proba(X)
+
+
+def test_a_batch_whose_weights_vanish_beside_the_others_changes_nothing():
+    weight = np.where(np.arange(400) < 80, 1e30, 1e-30)
+    model = classifier(batch_size=4, validation_fraction=0).fit(X, Y, weight)
+    assert np.all(np.isfinite(model.predict_proba(X)))
+
+
+def test_predictions_that_are_no_numbers_are_an_error():
+    model = DeepClassifier(SoftBins(4, outside="linear"), **TINY).fit(X[:, :2].astype(float), Y)
+    with pytest.raises(DataError, match=r"2 rows .* too far out, the first of them row 1"):
+        model.predict(np.array([[0, 0], [1e300, 0], [0, 1], [0, -1e300]]))
 
 
 def test_validation_rows_of_one_class_are_judged_by_their_loss():
@@ -246,14 +313,21 @@ def test_judging_is_by_weighted_means():
     )
 
 
-def test_the_progress_line_says_loss_score_and_speed(capsys):
+def test_the_progress_line_says_loss_score_and_speed(capsys, monkeypatch):
     classifier(progress=True, epochs=2).fit(X, Y)
     text = capsys.readouterr().err
+    assert [line.partition(",")[0] for line in text.splitlines()] == [f"DeepClassifier: epoch {i}/2" for i in (1, 2)]
+    assert "\r" not in text  # nobody watches
     assert "DeepClassifier: epoch 2/2, loss 0." in text
     assert "AUC 0." in text
     assert "rows/s" in text
     classifier(epochs=2).fit(X, Y)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    classifier(progress=True, epochs=2).fit(X, Y)
+    text = capsys.readouterr().err
+    assert text.count("\r") == 2
+    assert text.endswith("\n")
 
 
 def test_smoothness_straightens_the_tables():

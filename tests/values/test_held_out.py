@@ -64,3 +64,15 @@ def test_rows_that_cannot_be_split():
     for rows in ([[1.0]], [[1.0], [1.0]]):
         with pytest.raises(DataError, match="cannot be split"):
             out_of(rows, [1] * len(rows))
+
+
+@pytest.mark.parametrize("fraction", [0.6, 0.99])
+def test_a_class_of_one_row_stays_to_fit(fraction):
+    y = np.where(np.arange(500) == 3, 9, Y)
+    assert not out_of(X, y, fraction)[3]
+
+
+def test_blocks_do_not_matter(monkeypatch):
+    whole = out_of(X, Y)
+    monkeypatch.setattr("softbin.values.held_out.HASHED_ROWS", 7)
+    np.testing.assert_array_equal(out_of(X, Y), whole)

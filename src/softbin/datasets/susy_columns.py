@@ -110,7 +110,7 @@ def stransverse_mass(first: Vectors, second: Vectors, missing: Jets) -> Floats:
         middle = (low + high) / 2
         a, b = (size * np.cos(middle - offset) for size, offset in zip(sizes, offsets[:2], strict=True))
         da, db = (-size * np.sin(middle - offset) for size, offset in zip(sizes, offsets[:2], strict=True))
-        with np.errstate(divide="ignore", invalid="ignore"):  # at the very end of the range, and where it does not exist
+        with np.errstate(divide="ignore", invalid="ignore"):  # at the end of the range
             rising = da / a + db / b - (da + db) / (a + b) - np.tan(middle - offsets[2]) > 0
         low, high = np.where(rising, middle, low), np.where(rising, high, middle)
     middle = (low + high) / 2

@@ -1,11 +1,12 @@
 """Where a training stands, written after every epoch: kill it at any moment and go on from there."""
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from softbin.deep.tensor_file import read_tensors, write_tensors
+from softbin.deep.tensor_file import clear_leftovers, read_tensors, unfinished, write_tensors
 from softbin.errors import OptionError
 
 FORMAT = "softbin.checkpoint"
@@ -24,10 +25,8 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path, identity: dict[str, Any], resume: bool) -> None:
-        self.path, self.identity = Path(path), identity
+        self.path, self.identity = _writable(path), identity
         self.found: Found | None = None
-        if not self.path.parent.is_dir():
-            raise OptionError(f"checkpoint: there is no folder {str(self.path.parent)!r}; make it first")
         if resume and self.path.exists():
             self.found = self._read()
 
@@ -45,3 +44,21 @@ class Checkpoint:
                 "or pass resume=False to start afresh"
             )
         return Found(tensors, facts)
+
+
+def _writable(path: str | Path) -> Path:
+    """The path, once it is known that a checkpoint can be written there; an epoch may be hours away."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise OptionError(f"checkpoint: {path!r} is not a path; pass the name of a file")
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise OptionError(f"checkpoint: there is no folder {str(path.parent)!r}; make it first")
+    if path.is_dir():
+        raise OptionError(f"checkpoint: {str(path)!r} is a folder; pass the name of a file in it")
+    try:
+        clear_leftovers(path)
+        with unfinished(path):
+            pass
+    except OSError as error:
+        raise OptionError(f"checkpoint: {str(path)!r} cannot be written ({error}); pass another path") from None
+    return path

@@ -9,6 +9,8 @@ which is a lookup of two rows and one fraction. It is the same function class as
 map, E_0 + PLE(x) diff(E). What is trained is diff(E) as there, or E itself: see ``steps``.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,11 @@ from torch import Tensor, nn
 from softbin.boundaries.grid import Grid
 from softbin.deep.locate import Edges, Locate, plan_of
 from softbin.deep.lookup import embed
-from softbin.deep.starts import start_table
+from softbin.deep.options import number, whole
+from softbin.deep.starts import STARTS, start_table
 from softbin.deep.steps import BASES, Steps
 from softbin.encodings.encoder import BinEncoder
+from softbin.encodings.options import one_of
 from softbin.encodings.plan import Levels, Plan
 from softbin.errors import OptionError
 
@@ -32,25 +36,20 @@ class BinEmbedding(nn.Module):
     """
 
     bends: Tensor
+    fixed: Tensor | None = None
 
     def __init__(
         self, plan: Plan, dim: int, *, init: str, basis: str, smoothness: float, trainable_knots: bool,
         random_state: int | None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if basis not in BASES:
-            raise OptionError(f"basis: {basis!r} is not one of {', '.join(map(repr, BASES))}")
-        if isinstance(dim, bool) or not hasattr(dim, "__index__") or dim < 1:
-            raise OptionError(f"dim: {dim!r} is not a number of coordinates; pass 1 or more")
-        if not smoothness >= 0:
-            raise OptionError(f"smoothness: {smoothness!r} is not a strength; pass 0 or more")
         self.plan = plan
-        self.init = init
-        self.basis = basis
-        self.smoothness = float(smoothness)
-        self.random_state = random_state
+        self.init = one_of("init", init, tuple(STARTS))
+        self.basis = one_of("basis", basis, BASES)
+        self.smoothness = number("smoothness", smoothness, 0, np.inf)
+        self.random_state = None if random_state is None else whole("random_state", random_state, 0, 2**63 - 1)
         self.locate = Locate(plan)
-        self.weight = nn.Parameter(torch.empty(plan.n_levels, dim))
+        self.weight = nn.Parameter(torch.empty(plan.n_levels, whole("dim", dim, 1)))
         self.steps = Steps(plan) if basis == "steps" else None
         self.knots = TrainedKnots(plan) if trainable_knots else None
         self.register_buffer("bends", torch.as_tensor(_bends(plan)), persistent=False)
@@ -69,14 +68,17 @@ class BinEmbedding(nn.Module):
 
     def table(self) -> Tensor:
         """The rows of all levels, (levels, dim)."""
+        if self.fixed is not None:
+            return self.fixed
         return self.weight if self.steps is None else self.steps(self.weight)
 
     @torch.no_grad()
     def set_table(self, rows: Tensor) -> None:
         """Makes these the rows, (levels, dim)."""
+        rows = torch.as_tensor(rows, device=self.weight.device)
         if rows.shape != self.weight.shape:
             raise OptionError(f"rows: {tuple(rows.shape)} is not the shape of this table, {tuple(self.weight.shape)}")
-        self.weight.copy_(rows if self.steps is None else self.steps.inverse(rows.to(self.weight.device)))
+        self.weight.copy_(rows if self.steps is None else self.steps.inverse(rows))
 
     def penalty(self) -> Tensor:
         """``smoothness`` times the sum of squared second differences along each column's knots; add it to the loss."""
@@ -95,6 +97,19 @@ class BinEmbedding(nn.Module):
 
     def extra_repr(self) -> str:
         return f"columns={self.locate.n_columns}, fields={self.n_fields}, levels={self.plan.n_levels}, dim={self.dim}"
+
+
+@contextmanager
+def fixed_tables(network: nn.Module) -> Iterator[None]:
+    """In here the tables of a network are worked out once and not for every batch; its weights must not change."""
+    parts = [part for part in network.modules() if isinstance(part, BinEmbedding)]
+    for part in parts:
+        part.fixed = part.table().detach()
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.fixed = None
 
 
 class HardBinEmbedding(BinEmbedding):
@@ -280,13 +295,22 @@ class TrainedKnots(nn.Module):
         with torch.no_grad():
             cuts = self().cuts.cpu()
         return [
-            (b.edges[0], *cuts[j, : len(b.edges) - 2].tolist(), b.edges[-1]) if _moves(levels) else b.edges
+            _apart([b.edges[0], *cuts[j, : len(b.edges) - 2].tolist(), b.edges[-1]]) if _moves(levels) else b.edges
             for j, (b, levels) in enumerate(zip(self.plan.grid, self.plan.columns, strict=True))
         ]
 
 
 def _moves(levels: Levels) -> bool:
     return levels.n_regular > 1 and levels.boundaries.n_bins > 1
+
+
+def _apart(knots: list[float]) -> tuple[float, ...]:
+    """Knots that rounding has put on one place, or behind the last one, a number apart; both ends stay."""
+    for k in range(1, len(knots) - 1):
+        knots[k] = max(knots[k], float(np.nextafter(knots[k - 1], np.inf)))
+    for k in range(len(knots) - 2, 0, -1):
+        knots[k] = min(knots[k], float(np.nextafter(knots[k + 1], -np.inf)))
+    return tuple(knots)
 
 
 def _bends(plan: Plan) -> np.ndarray[Any, np.dtype[np.int64]]:

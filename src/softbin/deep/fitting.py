@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from softbin.boundaries.grid import Grid
 from softbin.deep.checkpoints import Checkpoint
+from softbin.deep.embeddings import fixed_tables
 from softbin.deep.inputs import make_embedding, make_ple_grid
 from softbin.deep.locate import Locate
 from softbin.deep.lookup import implementation
@@ -19,9 +20,10 @@ from softbin.deep.network import Network, Perceptron
 from softbin.deep.options import Input, Shape
 from softbin.deep.progress import ProgressLine
 from softbin.deep.rows import rows_of
+from softbin.deep.scoring import scores_of
 from softbin.deep.training import Trained, TrainingOptions, train_within_memory
 from softbin.encodings.plan import Plan
-from softbin.errors import OptionError
+from softbin.errors import DataError, OptionError
 from softbin.values.tables import Table
 
 PREDICTED_ROWS = {"cpu": 2**12, "cuda": 2**16}
@@ -97,11 +99,17 @@ def predict_rows(network: torch.nn.Module, loss: str, table: Table) -> NDArray[n
     """Predictions of all rows, in the form of the loss: (rows,) or (rows, classes)."""
     device = next(network.parameters()).device
     parts = []
-    with torch.inference_mode():
+    with torch.inference_mode(), fixed_tables(network):
         for block in table.blocks(PREDICTED_ROWS.get(device.type, 2**12)):
             values = torch.from_numpy(np.stack(block.columns, axis=1)).to(device)
-            parts.append(LOSSES[loss].predict(network(values)).cpu())
+            parts += [LOSSES[loss].predict(scores).cpu() for scores in scores_of(network, values, len(values))]
     found: NDArray[np.float32] = torch.cat(parts).float().numpy()
+    lost = ~np.isfinite(found).reshape(len(found), -1).all(axis=1)
+    if lost.any():
+        raise DataError(
+            f"X: {lost.sum()} rows have values too far out, the first of them row {lost.argmax()}: what is predicted "
+            "for them is no number; bring them closer, or fit bins with outside='clip'"
+        )
     return found
 
 

@@ -29,7 +29,7 @@ from softbin.encodings.short_names import is_fitted
 from softbin.encodings.soft_bins import SoftBins
 from softbin.encodings.tables import encode_codes
 from softbin.engines.threads import count_threads
-from softbin.errors import DataError, SavedFileError
+from softbin.errors import DataError, OptionError, SavedFileError
 from softbin.optional import need
 from softbin.values.held_out import held_out, row_hashes
 from softbin.values.names import check_columns
@@ -38,6 +38,7 @@ from softbin.values.targets import Target
 
 FORMAT = "softbin.deep"
 SCHEMA = 1
+LARGEST_RATE = 1e30  # for float32 must hold it, and its product with what it is for
 FREE = ("checkpoint", "resume", "progress", "device")  # options that do not change the result of a training
 
 
@@ -92,8 +93,11 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
             encoder.plan_, Input(**facts["input"]), Shape(**facts["shape"]), facts["n_outputs"], facts["loss"], ple_grid
         )
         network = fitting.make_network(blueprint, 0)
-        network.load_state_dict(tensors, assign=True)
-        options = facts["options"]
+        try:
+            network.load_state_dict(tensors, assign=True)
+        except RuntimeError as error:
+            raise SavedFileError(f"{path}: holds other weights than its network has ({error})") from None
+        options = {"basis": blueprint.asked.basis, **facts["options"]}
         model = cls(**{**options, "bins": encoder if options["bins"] is None else options["bins"]})
         model._set_network(encoder, blueprint, network.eval().to(fitting.device_of(device)))
         report = torch_part("progress").EpochReport
@@ -126,8 +130,8 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
         valid = held_out(table, target, fraction, seed) if fraction > 0 else None
         n_trained = table.n_rows if valid is None else int(np.sum(~valid))
         options = training.TrainingOptions(
-            learning_rate=number("learning_rate", self.learning_rate, np.finfo(float).tiny, np.inf),
-            weight_decay=number("weight_decay", self.weight_decay, 0, np.inf),
+            learning_rate=number("learning_rate", self.learning_rate, np.finfo(float).tiny, LARGEST_RATE),
+            weight_decay=number("weight_decay", self.weight_decay, 0, LARGEST_RATE),
             epochs=whole("epochs", self.epochs, 1),
             batch_size=batch_size_of(self.batch_size, n_trained),
             patience=None if self.patience is None else whole("patience", self.patience, 1),
@@ -137,6 +141,8 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
         ple_grid = fitting.with_ple(encoder.plan_, asked, table)
         blueprint = fitting.Blueprint(encoder.plan_, asked, shape, n_outputs, loss, ple_grid)
         checkpoint = None
+        if self.resume and self.checkpoint is None:
+            raise OptionError("resume: there is no checkpoint to go on from; pass checkpoint='name of a file' too")
         if self.checkpoint is not None:
             identity = self._identity(table, target, weight, encoder, seed)
             checkpoint = torch_part("checkpoints").Checkpoint(self.checkpoint, identity, bool(self.resume))
@@ -163,6 +169,7 @@ class DeepModel(BaseEstimator):  # type: ignore[misc]
         digest.update(b"" if weight is None else np.asarray(weight, np.float64).tobytes())
         options = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in FREE}
         grid = hashlib.sha256(encoder.grid_.to_json().encode()).hexdigest()
+        options["estimator"] = type(self).__name__
         return {**options, "random_state": seed, "rows": digest.hexdigest(), "boundaries": grid}
 
     def _set_network(self, encoder: BinEncoder, blueprint: Any, network: Any) -> None:

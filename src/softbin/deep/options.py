@@ -1,5 +1,6 @@
 """What the user of an estimator asked for, as values: which input, which network. No torch here."""
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,17 +60,22 @@ def _encoder_of(bins: Any) -> BinEncoder:
 
 def batch_size_of(asked: Any, n_rows: int) -> int:
     """Rows per step; "auto" is about a 64th of the rows, a power of two."""
-    if asked != "auto":
+    if not (isinstance(asked, str) and asked == "auto"):
         return min(whole("batch_size", asked, 1), n_rows)
     size = 2 ** round(np.log2(max(1, n_rows / BATCHES_PER_EPOCH)))
     return min(int(np.clip(size, SMALLEST_BATCH, LARGEST_BATCH)), n_rows)
 
 
-def whole(option: str, given: Any, least: int) -> int:
-    """A whole number of at least ``least``, or an error."""
-    if isinstance(given, bool) or not hasattr(given, "__index__") or given < least:
-        raise OptionError(f"{option}: {given!r} is not a whole number of at least {least}")
-    return int(given)
+def whole(option: str, given: Any, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least`` and at most ``most``, or an error."""
+    try:
+        found = None if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise OptionError(f"{option}: {given!r} is not a whole number {allowed}")
+    return found
 
 
 def number(option: str, given: Any, low: float, high: float) -> float:
@@ -86,4 +92,4 @@ def seed_of(random_state: Any) -> int:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    return whole("random_state", random_state, 0)
+    return whole("random_state", random_state, 0, 2**63 - 1)

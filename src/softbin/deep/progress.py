@@ -1,4 +1,4 @@
-"""One line that says how a training is doing, rewritten in place."""
+"""One line that says how a training is doing, rewritten in place; in a file or a pipe, a line per epoch."""
 
 import sys
 import time
@@ -34,10 +34,13 @@ class ProgressLine:
         if done.score is not None:
             text += f", {score_name} {done.score:.5f}"
         text += f", {_short(done.rows_per_second)} rows/s, {time.perf_counter() - self.began:.1f} s"
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        if self.shown and self.epochs:
+        if self.shown and self.epochs and sys.stderr.isatty():
             print(file=sys.stderr)
 
 

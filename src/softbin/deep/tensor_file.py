@@ -3,10 +3,13 @@
 A file is written under another name and then renamed, so that whoever is killed leaves the old one or the new one.
 """
 
+import glob
 import json
 import os
+import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +23,30 @@ from softbin.errors import SavedFileError
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
     """Writes the file whole, or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     own = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
     try:
-        save_file(own, temporary, {"softbin": json.dumps(facts)})
-        os.replace(temporary, path)
+        with unfinished(path) as folder:
+            save_file(own, folder / "whole", {"softbin": json.dumps(facts)})
+            os.replace(folder / "whole", path)
+    except (SafetensorError, OSError) as error:
+        raise SavedFileError(f"{path}: cannot be written ({error}); pass another path, or make room") from None
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` for what is not whole yet, gone afterwards. Whoever is killed leaves it behind."""
+    folder = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    folder.mkdir(exist_ok=True)
+    try:
+        yield folder
     finally:
-        temporary.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def clear_leftovers(path: Path) -> None:
+    """Removes what others, killed while they wrote this file, have left behind."""
+    for folder in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_tensors(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:

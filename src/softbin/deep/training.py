@@ -22,10 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from softbin.deep.checkpoints import Checkpoint
-from softbin.deep.embeddings import BinEmbedding
+from softbin.deep.embeddings import BinEmbedding, fixed_tables
 from softbin.deep.losses import Loss
 from softbin.deep.progress import EpochReport, ProgressLine
 from softbin.deep.rows import Rows, Source, source_of
+from softbin.deep.scoring import scores_of
 from softbin.errors import DeviceMemoryError, DivergedError
 
 EAGER_STEPS = 3  # before a step is captured: what is allocated once has been allocated then
@@ -178,7 +179,8 @@ class Step:
 
     def _run(self) -> None:
         rows, rank, n_ranks = self.rows, _rank(), _n_ranks()
-        total = self.held.weight[rows].sum()
+        # Why the least: weights so far below the mean that float32 has none for them.
+        total = self.held.weight[rows].sum().clamp_min(torch.finfo(self.held.weight.dtype).tiny)
         own = self.held.take(rows[rank::n_ranks] if n_ranks > 1 else rows)
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed, cache_enabled=False):
@@ -269,7 +271,8 @@ class Best:
 @torch.no_grad()
 def judge(network: nn.Module, valid: Rows, loss: Loss) -> tuple[float, float | None]:
     """Mean loss and score on validation rows."""
-    scores = torch.cat([whole_precision(network(part)) for part in torch.split(valid.values, JUDGED_ROWS)])
+    with fixed_tables(network):
+        scores = torch.cat([whole_precision(part) for part in scores_of(network, valid.values, JUDGED_ROWS)])
     losses = loss.losses(scores, valid.target).double()
     mean = float((valid.weight.double() * losses).sum() / valid.weight.double().sum())
     return mean, loss.score(loss.predict(scores), valid.target, valid.weight) if math.isfinite(mean) else None

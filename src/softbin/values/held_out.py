@@ -22,13 +22,16 @@ HASHED_ROWS = 2**14
 
 
 def held_out(table: Table, target: Target, fraction: float, seed: int) -> NDArray[np.bool_]:
-    """About this share of the rows; at least one distinct row of positive weight on either side, or an error."""
+    """About this share of the rows; at least one distinct row of positive weight on either side, or an error.
+
+    Of every class at least one distinct row stays to fit.
+    """
     hashes = row_hashes(table, target, seed)
     weighed = np.ones(table.n_rows, bool) if table.weight is None else table.weight > 0
     out = np.zeros(table.n_rows, bool)
     classes = np.zeros(table.n_rows, np.int32) if target.code is None else target.code
     for code in np.unique(classes[weighed]):
-        out |= _smallest(hashes, weighed & (classes == code), fraction)
+        out |= _smallest(hashes, weighed & (classes == code), fraction, kept=1)
     if not out[weighed].any():
         # Classes so small that each of them keeps all its rows: together they can spare one.
         out = _smallest(hashes, weighed, fraction, least=1)
@@ -58,12 +61,14 @@ def row_hashes(table: Table, target: Target, seed: int) -> Hashes:
     return hashes
 
 
-def _smallest(hashes: Hashes, rows: NDArray[np.bool_], fraction: float, least: int = 0) -> NDArray[np.bool_]:
-    """The rows among these whose hashes are the smallest: this share of the distinct ones."""
+def _smallest(
+    hashes: Hashes, rows: NDArray[np.bool_], fraction: float, least: int = 0, kept: int = 0
+) -> NDArray[np.bool_]:
+    """The rows among these whose hashes are the smallest: this share of the distinct ones, and never the last few."""
     distinct = np.sort(hashes[rows])
     distinct = distinct[np.append(True, distinct[1:] != distinct[:-1])] if len(distinct) else distinct
-    count = min(max(round(fraction * len(distinct)), least), len(distinct))
-    if count == 0:
+    count = min(max(round(fraction * len(distinct)), least), len(distinct) - kept)
+    if count <= 0:
         return np.zeros(len(hashes), bool)
     chosen: NDArray[np.bool_] = rows & (hashes <= distinct[count - 1])
     return chosen

@@ -257,7 +257,8 @@ def adamw_kernel(
     part = tl.arange(0, SQUARES)
     norm = tl.sqrt(tl.sum(tl.load(squares + part, mask=part < n_squares, other=0.0), 0))
     loss = tl.load(sums)
-    mean = n_rows / tl.load(sums + 1)
+    total = tl.load(sums + 1)
+    mean = tl.where(total > 0, n_rows / total, 0.0)  # a batch whose weights vanish moves nothing
     norm = norm * mean
     # Why not minimum(): NaN must not vanish.
     clipped = clip / (norm + 1e-6)
