@@ -3,7 +3,7 @@
 Of a TABLE.parquet the column ``label`` is the target, all others are columns; "simulated" are simulated events, 2,000
 to a million. ``SoftBins(100)`` with ``smoothness="auto"`` beside plain ``SoftBins`` of several sizes, and on real rows
 pyGAM and EBM where they are installed. What has been measured stands in the JSON and is not measured again: delete it
-there to do so.
+there to do so. ``--cost 11000000`` times a fit with ``smoothness="auto"`` beside one without, on so many made-up rows.
 """
 
 import argparse
@@ -18,7 +18,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import report
+from benchmarks.agreement import Disagreement
 from benchmarks.draws import SIMULATED, Draws, asked_draws, command, paired, signed
+from benchmarks.linear import TEST_ROWS, make_data
 from benchmarks.measure import say
 from benchmarks.peers import interpret, pygam
 from softbin import LinearClassifier, SoftBins
@@ -29,6 +31,9 @@ FIXED = (5, 10, 20, 50)
 AUTO = f'SoftBins({MANY}), smoothness="auto"'
 PEERS = {"pygam": pygam, "interpret": interpret}
 MOST_WORSE = 0.10  # AUC points
+MOST_COST = 2.0  # times the fit without
+REPEATS = 3
+LEAST_AGREEMENT = 0.95
 Row = dict[str, Any]
 
 
@@ -54,6 +59,34 @@ def measured(draws: Draws, make: Callable[[], Any], score: Callable[[Any, Any], 
         if isinstance(model, LinearClassifier):
             parameters.append(model.n_parameters_ if model.edf_ is None else float(model.edf_.sum()))
     return {"auc": aucs, "seconds": seconds, "edf": float(np.mean(parameters)) if parameters else None}
+
+
+def cost(n_rows: int) -> Row:
+    """Seconds of SoftBins(100) without smoothness and with "auto", in turn; the curves have to be about the same."""
+    X, y = make_data(n_rows)
+    seconds: dict[str, list[float]] = {"without": [], "auto": []}
+    for _ in range(REPEATS):
+        fitted = {}
+        for name, smoothness in (("without", None), ("auto", "auto")):
+            say(f"{n_rows:,} rows, {name}")
+            began = time.perf_counter()
+            fitted[name] = LinearClassifier(SoftBins(MANY), smoothness=smoothness).fit(X, y)
+            seconds[name].append(time.perf_counter() - began)
+    scores = [model.decision_function(X[:TEST_ROWS]) for model in fitted.values()]
+    agreement = float(np.corrcoef(scores)[0, 1])
+    if agreement < LEAST_AGREEMENT:
+        raise Disagreement(f"scores with and without smoothness correlate by {agreement:.3f} only")
+    return {"rows": n_rows, "seconds": seconds, "agreement": agreement}
+
+
+def cost_in_words(row: Row) -> str:
+    without, auto = (float(np.median(row["seconds"][name])) for name in ("without", "auto"))
+    met = "met" if auto <= MOST_COST * without else "NOT met"
+    return (
+        f"## What it costs\n\n{row['rows']:,} made-up rows, 28 columns, SoftBins({MANY}), medians of {REPEATS} fits in "
+        f'turn: {without:.1f} s without smoothness, {auto:.1f} s with "auto", {auto / without:.2f} times as long (target: '
+        f"at most {MOST_COST:g}; {met}). Measured {report.origins([row])}."
+    )
 
 
 def markdown(outcome: report.Outcome) -> str:
@@ -85,6 +118,8 @@ def markdown(outcome: report.Outcome) -> str:
         head = ["model", "AUC", "behind auto", "parameters", "s"]
         about_rows = f"{rows['about']}. {verdict(rows['models'])} Measured {report.origins(rows['models'].values())}."
         parts.append(f"## {name}\n\n{about_rows}\n\n{report.markdown_table(head, table)}")
+    if "cost" in outcome:
+        parts.insert(2, cost_in_words(outcome["cost"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -105,14 +140,24 @@ def verdict(found: dict[str, Row]) -> str:
 
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.smoothness", description=__doc__)
-    options.add_argument("tables", nargs="+", help="NAME=TABLE.parquet, or simulated")
+    options.add_argument("tables", nargs="*", help="NAME=TABLE.parquet, or simulated")
+    options.add_argument("--cost", type=int, help="rows of a table to time fits on")
     options.add_argument("--out", type=Path, default=RESULTS, help="folder for smoothness.json and smoothness.md")
     asked = options.parse_args()
     file = asked.out / "smoothness.json"
-    tables = json.loads(file.read_text(encoding="utf-8"))["tables"] if file.exists() else {}
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    tables = found.get("tables", {})
     here = report.circumstances(command("smoothness", asked.tables))
-    outcome: report.Outcome = {"circumstances": here, "tables": tables}
+    outcome: report.Outcome = {**found, "circumstances": here, "tables": tables}
     asked.out.mkdir(parents=True, exist_ok=True)
+
+    def write() -> None:
+        file.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
+        (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
+
+    if asked.cost:
+        outcome["cost"] = cost(asked.cost) | report.origin(here)
+        write()
     for draws in asked_draws(asked.tables):
         real = not draws.table.startswith(SIMULATED)
         name = draws.table if real else f"{draws.table}, {draws.rows:,} events"
@@ -122,8 +167,7 @@ def main() -> int:
                 continue
             say(f"{name}: {model}")
             rows["models"][model] = measured(draws, *how) | report.origin(here)
-            file.write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
-            (asked.out / "smoothness.md").write_text(markdown(outcome), encoding="utf-8")
+            write()
     return 0
 
 
