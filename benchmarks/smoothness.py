@@ -83,9 +83,9 @@ def cost_in_words(row: Row) -> str:
     without, auto = (float(np.median(row["seconds"][name])) for name in ("without", "auto"))
     met = "met" if auto <= MOST_COST * without else "NOT met"
     return (
-        f"## What it costs\n\n{row['rows']:,} made-up rows, 28 columns, SoftBins({MANY}), medians of {REPEATS} fits in "
-        f'turn: {without:.1f} s without smoothness, {auto:.1f} s with "auto", {auto / without:.2f} times as long (target: '
-        f"at most {MOST_COST:g}; {met}). Measured {report.origins([row])}."
+        f"## What it costs\n\n{row['rows']:,} made-up rows (`--cost {row['rows']}`), 28 columns, SoftBins({MANY}), medians "
+        f'of {REPEATS} fits in turn: {without:.1f} s without smoothness, {auto:.1f} s with "auto", {auto / without:.2f} '
+        f"times as long (target: at most {MOST_COST:g}; {met}). Measured {report.origins([row])}."
     )
 
 
@@ -103,7 +103,7 @@ def markdown(outcome: report.Outcome) -> str:
             continue
         auto = rows["models"][AUTO]["auc"]
         table = []
-        for model, row in rows["models"].items():
+        for model, row in {AUTO: rows["models"][AUTO], **rows["models"]}.items():
             behind = "" if model == AUTO else signed(paired(auto, row["auc"]))
             auc, seconds = 100 * np.mean(row["auc"]), np.median(row["seconds"])
             table.append(
