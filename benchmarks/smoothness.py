@@ -82,10 +82,11 @@ def cost(n_rows: int) -> Row:
 def cost_in_words(row: Row) -> str:
     without, auto = (float(np.median(row["seconds"][name])) for name in ("without", "auto"))
     met = "met" if auto <= MOST_COST * without else "NOT met"
+    times = f'{without:.1f} s without smoothness, {auto:.1f} s with "auto", {auto / without:.2f} times as long'
     return (
-        f"## What it costs\n\n{row['rows']:,} made-up rows (`--cost {row['rows']}`), 28 columns, SoftBins({MANY}), medians "
-        f'of {REPEATS} fits in turn: {without:.1f} s without smoothness, {auto:.1f} s with "auto", {auto / without:.2f} '
-        f"times as long (target: at most {MOST_COST:g}; {met}). Measured {report.origins([row])}."
+        f"## What it costs\n\n{row['rows']:,} made-up rows (`--cost {row['rows']}`), 28 columns, SoftBins({MANY}), "
+        f"medians of {REPEATS} fits in turn: {times} (target: at most {MOST_COST:g}; {met}). "
+        f"Measured {report.origins([row])}."
     )
 
 
