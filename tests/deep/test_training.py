@@ -20,9 +20,10 @@ import softbin.deep.rows
 import softbin.deep.tensor_file
 import softbin.deep.training
 from softbin import DeepClassifier, DeepRegressor, SoftBins
+from softbin.deep.losses import LOSSES
 from softbin.deep.progress import EpochReport
-from softbin.deep.rows import Resident, Rows, Streamed
-from softbin.deep.training import Best, TrainingOptions, judge, keep_of, learning_rate
+from softbin.deep.rows import Resident, Rows, Streamed, source_of
+from softbin.deep.training import Best, Step, TrainingOptions, judge, keep_of, learning_rate
 from softbin.errors import DataError, DeviceMemoryError, DivergedError, OptionError, SavedFileError
 
 X, Y = two_classes()
@@ -303,8 +304,6 @@ def test_the_best_epoch_has_the_higher_score_then_the_lower_loss():
 
 def test_judging_is_by_weighted_means():
     model = classifier().fit(X, Y)
-    from softbin.deep.losses import LOSSES
-
     valid = Rows(torch.as_tensor(X[:50]), torch.arange(50) % 2.0, torch.arange(50.0))
     twice = valid.take(torch.arange(50).repeat_interleave(torch.arange(50)))
     twice = Rows(twice.values, twice.target, torch.ones(len(twice)))
@@ -346,6 +345,18 @@ def test_compiled_training(monkeypatch):
     model = classifier(compile=True).fit(X, Y)
     assert len(seen) == 1
     assert same(model, classifier().fit(X, Y))
+
+
+def test_compile_holds_with_several_processes_too(monkeypatch):
+    seen, network = [], torch.nn.Linear(2, 1)
+    monkeypatch.setattr(torch, "compile", lambda given: seen.append(given) or given)
+    monkeypatch.setattr("softbin.deep.training._n_ranks", lambda: 2)
+    monkeypatch.setattr(torch.nn.parallel, "DistributedDataParallel", lambda given: ("shared", given))
+    rows = Rows(torch.zeros(8, 2), torch.zeros(8), torch.ones(8))
+    cpu, options = torch.device("cpu"), TrainingOptions(batch_size=4, compile=True)
+    step = Step(network, source_of(rows, 4, cpu), LOSSES["number"], options, cpu, 0.9)
+    assert seen == [("shared", network)]
+    assert step.how == "torch.compile"
 
 
 def test_two_processes_train_the_same_network_as_one(tmp_path):

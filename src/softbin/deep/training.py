@@ -150,9 +150,11 @@ class Step:
         self.keep = keep
         self.mixed = device.type == "cuda"
         self.penalised = [part for part in network.modules() if isinstance(part, BinEmbedding) and part.smoothness > 0]
-        self.forward: Callable[[Tensor], Tensor] = torch.compile(network) if options.compile else network
+        self.forward: Callable[[Tensor], Tensor] = network
         if _n_ranks() > 1:
             self.forward = nn.parallel.DistributedDataParallel(network)
+        if options.compile:
+            self.forward = torch.compile(self.forward)
         self.parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
         self.averages = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.rate = torch.zeros((), device=device)
@@ -163,7 +165,7 @@ class Step:
         self.loss_sum = torch.zeros((), dtype=torch.float64, device=device)
         self.rows = torch.zeros(options.batch_size, dtype=torch.int64, device=device)
         self.graph: torch.cuda.CUDAGraph | None = None
-        self.how = "eager"
+        self.how = "torch.compile" if options.compile else "eager"
         self.may_capture = device.type == "cuda" and _n_ranks() == 1 and not options.compile
 
     def __call__(self, rows: Tensor, rate: float) -> None:
@@ -348,7 +350,8 @@ def _check_finite(
         return
     raise DivergedError(
         f"epoch {epoch}: the loss is {loss:g} on training rows, {valid_loss} on validation rows: the training diverged "
-        f"with learning_rate={options.learning_rate:g}; pass a smaller one"
+        f"with learning_rate={options.learning_rate:g}, weight_decay={options.weight_decay:g}; pass a smaller "
+        "learning_rate, or a smaller weight_decay or smoothness where these are large"
     )
 
 
